@@ -6,12 +6,44 @@ from collections.abc import Iterable
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.expressions import Expressions
+from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.state import Frame
+from distlint.analyzer.symbolic.subscripts import item_of, slot
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 
 
-def assign_place(machine: Expressions, place: ir.Expr, value: Value) -> None:
+def bind_target(machine: Interpreter, target: ir.Expr, value: Value) -> None:
+    if isinstance(target, ir.Name):
+        set_name(machine, target.id, value)
+    elif isinstance(target, ir.Display):
+        unpack(machine, target, value)
+    elif isinstance(target, ir.Starred):
+        bind_target(machine, target.value, value)
+    elif isinstance(target, ir.Attribute):
+        set_attribute(machine, machine.resolve(machine.evaluate(target.value)), target.attr, value)
+    elif isinstance(target, ir.Subscript):
+        assign_item(machine, target, value)
+
+
+def unpack(machine: Interpreter, target: ir.Display, value: Value) -> None:
+    starred = next((i for i, item in enumerate(target.items) if isinstance(item, ir.Starred)), None)
+    after = 0
+    if starred is not None:
+        value = machine.resolve(value)
+        after = len(target.items) - starred - 1
+    for index, item in enumerate(target.items):
+        if starred is None or index < starred:
+            found = item_of(machine, value, index)
+        elif not isinstance(value, v.Seq):
+            found = unknown("rest", value, index)
+        elif index == starred:
+            found = v.seq("list", value.items[starred : len(value.items) - after])
+        else:
+            found = item_of(machine, value, len(value.items) - (len(target.items) - index))
+        bind_target(machine, item, found)
+
+
+def assign_place(machine: Interpreter, place: ir.Expr, value: Value) -> None:
     """Give a variable, attribute or container a new value."""
     if isinstance(place, ir.Name):
         rebind(machine, place.id, value)
@@ -31,7 +63,7 @@ def assign_place(machine: Expressions, place: ir.Expr, value: Value) -> None:
         assign_place(machine, item, each)
 
 
-def assign_item(machine: Expressions, place: ir.Subscript, value: Value) -> None:
+def assign_item(machine: Interpreter, place: ir.Subscript, value: Value) -> None:
     base = machine.resolve(machine.evaluate(place.value))
     index = (
         const(None)
@@ -56,12 +88,12 @@ def assign_item(machine: Expressions, place: ir.Subscript, value: Value) -> None
             # a tensor or a list: one item of this rank's own makes the whole so
             base = unknown("item set", base, value)
             assign_place(machine, place.value, base)
-        machine.store[(base, machine.slot(index))] = value
+        machine.store[(base, slot(machine, index))] = value
     elif isinstance(base, v.Seq):
         assign_place(machine, place.value, unknown("changed", base, value))
 
 
-def rebind(machine: Expressions, name: str, value: Value) -> None:
+def rebind(machine: Interpreter, name: str, value: Value) -> None:
     """Change what a name stands for where it is bound: the object was changed."""
     frame: Frame | None = machine.frame
     while frame is not None and frame.function is not None:
@@ -72,7 +104,7 @@ def rebind(machine: Expressions, name: str, value: Value) -> None:
     machine.store[(machine.context.module_scope(machine.frame.module), name)] = value
 
 
-def set_name(machine: Expressions, name: str, value: Value) -> None:
+def set_name(machine: Interpreter, name: str, value: Value) -> None:
     frame = machine.frame
     if frame.function is None:
         machine.store[(frame.scope, name)] = value
@@ -89,7 +121,7 @@ def set_name(machine: Expressions, name: str, value: Value) -> None:
     machine.store[(frame.scope, name)] = value
 
 
-def set_attribute(machine: Expressions, receiver: Value, attr: str, value: Value) -> None:
+def set_attribute(machine: Interpreter, receiver: Value, attr: str, value: Value) -> None:
     if isinstance(receiver, (v.Obj, v.Instance)):
         machine.store[(receiver.oid, attr)] = value
     elif isinstance(receiver, v.Cls):

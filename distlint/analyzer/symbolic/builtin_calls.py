@@ -26,6 +26,8 @@ from distlint.analyzer.symbolic.collection_functions import (
     call_zip,
     make_range,
 )
+from distlint.analyzer.symbolic.converting import convert
+from distlint.analyzer.symbolic.environment import environment
 from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.introspection import (
     call_dtype_test,
@@ -111,7 +113,7 @@ def conversion(machine: Expressions, name: str, args: list[Value]) -> Value:
     if name in {"builtins.int", "builtins.float", "builtins.bool"} and isinstance(value, Unknown):
         # the number keeps the identity of what it was made from
         return value if name == "builtins.bool" else unknown("number", value)
-    return machine.convert(_CONVERSIONS[name], value)
+    return convert(machine, _CONVERSIONS[name], value)
 
 
 def _may_fail_alone(name: str, value: Value) -> bool:
@@ -187,7 +189,7 @@ def call_getenv(
     if not args:
         return None
     default = args[1] if len(args) > 1 else keywords.get("default")
-    return machine.environment(args[0], default)
+    return environment(machine, args[0], default)
 
 
 def call_setenv(_machine: object, args: list[Value], *_: object) -> Value:
@@ -195,7 +197,7 @@ def call_setenv(_machine: object, args: list[Value], *_: object) -> Value:
 
 
 def call_floor(machine: Expressions, args: list[Value], *_: object) -> Value | None:
-    return machine.convert(int, args[0]) if args else None
+    return convert(machine, int, args[0]) if args else None
 
 
 Handler = Callable[[Expressions, list[Value], dict[str, Value], int, ir.Call | None], Value | None]

@@ -7,7 +7,9 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.expressions import Expressions, is_of_outputs
+from distlint.analyzer.symbolic.converting import convert
+from distlint.analyzer.symbolic.expressions import Expressions
+from distlint.analyzer.symbolic.iterables import as_loader, exact_items, is_of_outputs, loop_item
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 
 SHORT_RANGE = 8
@@ -52,7 +54,7 @@ def call_len(machine: Expressions, args: list[Value], *_: object) -> Value | Non
     if isinstance(value, (v.Seq, v.Map)):
         return const(len(value.items))
     if isinstance(value, v.PerRank):
-        return machine.convert(len, value)
+        return convert(machine, len, value)
     if isinstance(value, Const) and hasattr(value.value, "__len__"):
         return const(len(value.value))
     if isinstance(value, v.Obj):
@@ -107,13 +109,13 @@ def junction(machine: Expressions, args: list[Value], stop: bool) -> Value:
     items = machine.resolve(args[0]) if args else const(None)
     if not isinstance(items, v.Seq):
         if isinstance(items, (v.PerRank, v.WorldSizeExpr)):
-            return machine.convert(any if stop else all, items)
+            return convert(machine, any if stop else all, items)
         return unknown("any" if stop else "all", items)
     open_items = []
     for item in items.items:
         if isinstance(item, (Unknown, v.Phi)):
             open_items.append(item)
-        elif machine._truth(item) == stop:
+        elif machine.is_true(item) == stop:
             return const(stop)
     if not open_items:
         return const(not stop)
@@ -128,7 +130,7 @@ def collection(machine: Expressions, kind: str, args: list[Value]) -> Value:
         items = list(dict.fromkeys(value.items)) if kind == "set" else value.items
         return v.seq(v.CUT if value.kind == v.CUT else kind, items)
     if isinstance(value, v.PerRank) and kind != "set":
-        return machine.convert(_as_tuple, value)
+        return convert(machine, _as_tuple, value)
     if isinstance(value, v.Map):
         return v.seq(kind, [key for key, _ in value.items])
     if kind == "set" and value.local:
@@ -167,7 +169,7 @@ def call_enumerate(
     if not args:
         return None
     start = args[1] if len(args) > 1 else keywords.get("start", const(0))
-    items = machine.exact_items(machine.resolve(args[0]))
+    items = exact_items(machine, machine.resolve(args[0]))
     if items is not None:
         numbers = (
             v.binary("+", start, const(index), machine.cluster) for index in range(len(items))
@@ -178,7 +180,7 @@ def call_enumerate(
 
 
 def call_zip(machine: Expressions, args: list[Value], *_: object) -> Value:
-    rows = [machine.exact_items(machine.resolve(arg)) for arg in args]
+    rows = [exact_items(machine, machine.resolve(arg)) for arg in args]
     if rows and all(row is not None for row in rows):
         known = [row for row in rows if row is not None]
         return v.seq("list", [v.seq("tuple", row) for row in zip(*known, strict=False)])
@@ -191,7 +193,7 @@ def call_islice(
     """The first so many items: as many on each rank, unless there are not enough."""
     if len(args) != 2:
         return None
-    items = machine.exact_items(machine.resolve(args[0]))
+    items = exact_items(machine, machine.resolve(args[0]))
     if items is not None and isinstance(args[1], Const) and type(args[1].value) is int:
         return v.seq("list", items[: args[1].value])
     return unknown(
@@ -205,8 +207,8 @@ def call_next(
     if not args:
         return None
     items = machine.resolve(args[0])
-    items = items if node is None else machine.as_loader(node, items)
-    return machine.loop_item(items, 0, machine.here(site))
+    items = items if node is None else as_loader(machine, node, items)
+    return loop_item(machine, items, 0, machine.here(site))
 
 
 def _as_tuple(items: Any) -> tuple[Any, ...]:

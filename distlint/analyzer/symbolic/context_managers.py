@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.assignment import bind_target
 from distlint.analyzer.symbolic.call_relevance import skips
 from distlint.analyzer.symbolic.collective_events import for_all
 from distlint.analyzer.symbolic.continuations import (
@@ -111,7 +112,7 @@ class ContextManagers(Unwinder):
         elif isinstance(value, Unknown) and value.op == "call" and isinstance(value.args[0], str):
             at_exit = self.enter_external(value, s)
         if s.target is not None:
-            self.bind_target(s.target, bound)
+            bind_target(self, s.target, bound)
         self.done(k)
         if at_exit is not None:
             self.k = self.context.continuation(WithBlock(self.frame, self.k, at_exit, s.site))
@@ -258,7 +259,7 @@ class ContextManagers(Unwinder):
         generator = self.context.continuation(back)
         self.frame, self.it = caller, below.it
         if statement.target is not None:
-            self.bind_target(statement.target, value)
+            bind_target(self, statement.target, value)
         self.k = self.push(statement.body, 0, generator)
         return None
 

@@ -6,9 +6,12 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import HARMLESS
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place
-from distlint.analyzer.symbolic.expressions import EXACT_BOUND, Expressions
+from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.groups import is_group
+from distlint.analyzer.symbolic.iterables import EXACT_BOUND
 from distlint.analyzer.symbolic.opaque_calls import handed_over
+from distlint.analyzer.symbolic.rank_numbers import coordinates
+from distlint.analyzer.symbolic.subscripts import pick_key, subscript
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 
 _COMMAND_LINE = frozenset({"parse_args", "parse_known_args"})
@@ -91,7 +94,7 @@ def unknown_method(
         return _number_held(receiver)
     attribute = machine.unknown_attribute(receiver, name)
     if isinstance(attribute, v.PerRank) and is_group(receiver):
-        numbers = machine.coordinates("group", None, receiver)
+        numbers = coordinates(machine, "group", None, receiver)
         return attribute if numbers is None else v.ranked(numbers)
     if isinstance(attribute, (v.Func, v.PerRank, v.Partial, v.Obj)):
         return (
@@ -114,7 +117,7 @@ def unknown_method(
         return unknown("method", receiver, name, local=False, clean=True)
     if receiver.local and (name == "dim" or (name == "size" and values in ([], [const(0)]))):
         held = machine.unknown_attribute(receiver, "ndim" if name == "dim" else "shape")
-        return machine.subscript(held, values[0]) if values else held
+        return subscript(machine, held, values[0]) if values else held
     if name in _COMMAND_LINE and not receiver.local:
         # an option for this rank alone says nothing of the others
         return unknown("method", receiver, name, *values, clean=True)
@@ -220,7 +223,7 @@ def pop_key(machine: Expressions, receiver: v.Map, args: list[Value]) -> Value |
     """``d.pop(key)`` of a key that is there; ``d.pop(key, default)`` of one that is not."""
     if not args or not isinstance(args[0], Const):
         return None
-    found = machine.pick_key(receiver, args[0])
+    found = pick_key(machine, receiver, args[0])
     if found is None and len(args) == 2:
         return args[1] if all(isinstance(key, Const) for key, _ in receiver.items) else None
     return found
@@ -241,7 +244,7 @@ def pick_or_default(machine: Expressions, receiver: v.Map, args: list[Value]) ->
             )
         except ValueError:
             return table.get(machine.on_this_rank(args[0]), default)
-    found = machine.pick_key(receiver, args[0])
+    found = pick_key(machine, receiver, args[0])
     if found is None and isinstance(args[0], Const):
         return default
     return found

@@ -247,7 +247,7 @@ class _Explainer(Causes):
 
     def outcome(self, row: list[bool | None], value: Value) -> str:
         names = self.named_classes(value) if isinstance(value, v.PerRank) else self.side_names
-        words = [_truth(value) for value in row]
+        words = [is_true(value) for value in row]
         if row[0] == row[1]:
             return words[0]
         return ", ".join(
@@ -430,7 +430,7 @@ def _decision_kind(value: Value, row: list[bool | None]) -> DecisionKind:
     )
 
 
-def _truth(value: bool | None) -> str:
+def is_true(value: bool | None) -> str:
     return "" if value is None else "true" if value else "false"
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.collectives import (
-    BUILT_WITH_GROUP,
-    SYNC_BUFFERS,
-    Collectives,
-)
-from distlint.analyzer.symbolic.expressions import is_seldom_uneven
+from distlint.analyzer.symbolic.collectives import BUILT_WITH_GROUP, SYNC_BUFFERS, Collectives
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER, DISTRIBUTED_SAMPLER, MODULE
+from distlint.analyzer.symbolic.iterables import is_seldom_uneven, is_uneven
 from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import Entry, Returns
 
@@ -44,7 +40,7 @@ def constructed(
             sampler.kind, DISTRIBUTED_SAMPLER
         ):
             marks.add("sharded")
-        uneven = [value for value in (*args, *keywords.values()) if machine.is_uneven(value)]
+        uneven = [value for value in (*args, *keywords.values()) if is_uneven(machine, value)]
         if uneven:
             marks.update({"uneven", "sharded"})
             if all(is_seldom_uneven(value) for value in uneven):

@@ -70,9 +70,5 @@ class Interpreter(Joining, ABC):
         """The process group that a call or attribute yields."""
 
     @abstractmethod
-    def bind_target(self, target: ir.Expr, value: Value) -> None:
-        """Give the targets of an assignment their values."""
-
-    @abstractmethod
     def is_stopped(self, k: Continuation | None, raised: str = "") -> bool:
         """Does anything on the way out catch an exception, or communicate?"""

@@ -5,13 +5,21 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import counts
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.assignment import assign_item, set_attribute, set_name
+from distlint.analyzer.symbolic.assignment import bind_target
+from distlint.analyzer.symbolic.conditions import holds
 from distlint.analyzer.symbolic.continuations import LoopHead, RestOfBlock
 from distlint.analyzer.symbolic.execution_log import Decided
-from distlint.analyzer.symbolic.expressions import LOOP_BOUND
+from distlint.analyzer.symbolic.iterables import (
+    LOOP_BOUND,
+    as_loader,
+    exact_items,
+    loop_item,
+    trip,
+    trip_atom,
+)
 from distlint.analyzer.symbolic.merging import Merging
 from distlint.analyzer.symbolic.state import Key, PathPruned, Stop
-from distlint.analyzer.symbolic.values import Unknown, Value, unknown
+from distlint.analyzer.symbolic.values import Unknown, Value
 
 COUNTED = (1, LOOP_BOUND)
 """The iterations at whose begin what ranks have counted may become any number."""
@@ -32,7 +40,7 @@ class Iterations(Merging):
                     self.inner = ()
             if iterable.kind == "tqdm.tqdm" and iterable.inner is not None:
                 iterable = iterable.inner
-        iterable = self.as_loader(s, iterable)
+        iterable = as_loader(self, s, iterable)
         if self.merge_turns(s, iterable, k):
             return None
         self.done(k)
@@ -49,7 +57,7 @@ class Iterations(Merging):
         if isinstance(statement, ir.While):
             return self.continue_while(k, statement)
         assert iterable is not None
-        exact = self.exact_items(iterable)
+        exact = exact_items(self, iterable)
         if exact is not None:
             more = index < len(exact)
             self.context.loops.note_test(statement.iterable)
@@ -73,8 +81,8 @@ class Iterations(Merging):
         self.it = (*outer, index)
         if exact is None and index in COUNTED:
             self.widen_counts(statement, outer, index)
-        item = exact[index] if exact is not None else self.loop_item(iterable, index, self.turns())
-        self.bind_target(statement.target, item)
+        item = exact[index] if exact is not None else loop_item(self, iterable, index, self.turns())
+        bind_target(self, statement.target, item)
         self.results = {}
         self.k = self.push(statement.body, 0, self.another(k))
         return None
@@ -86,12 +94,12 @@ class Iterations(Merging):
         if index == 0:
             self.note_begin(statement, outer)
         elif self.log is None and not self.quiet and self.one is None:
-            atom = self.trip_atom(iterable, index)
+            atom = trip_atom(self, iterable, index)
             if not atom.local and self.assumed(atom) is None:
                 if self.repeated(statement, outer) is not None:
                     self.known[atom] = False
                     self.assumptions.append((atom, False))
-        return self.trip(iterable, index, statement.site)
+        return trip(self, iterable, index, statement.site)
 
     def note_begin(self, loop: ir.For | ir.While, outer: tuple[int, ...]) -> None:
         """Note how the first iteration of a loop of unknown length begins."""
@@ -156,7 +164,7 @@ class Iterations(Merging):
         if isinstance(target, ir.Name):
             item = self.evaluate(target)
             if isinstance(item, Unknown) and item.op == "item" and item.local:
-                self.bind_target(target, v.unknown("last", item))
+                bind_target(self, target, v.unknown("last", item))
 
     def another(self, k: LoopHead) -> LoopHead:
         """The head of a loop before the next iteration."""
@@ -166,7 +174,7 @@ class Iterations(Merging):
     def continue_while(self, k: LoopHead, statement: ir.While) -> Stop | None:
         index, outer = k.index, k.outer
         self.it = (*outer, index)
-        if not self.test(statement.test, statement.site):
+        if not holds(self, statement.test, statement.site):
             self.context.loops_left.add(statement)
             self.it = outer
             self.results = {}
@@ -198,36 +206,3 @@ class Iterations(Merging):
             self.evaluate(statement.test), (Unknown, v.Phi)
         )
         return 6 if concrete else 0
-
-    # ---- targets
-
-    def bind_target(self, target: ir.Expr, value: Value) -> None:
-        if isinstance(target, ir.Name):
-            set_name(self, target.id, value)
-        elif isinstance(target, ir.Display):
-            self.unpack(target, value)
-        elif isinstance(target, ir.Starred):
-            self.bind_target(target.value, value)
-        elif isinstance(target, ir.Attribute):
-            set_attribute(self, self.resolve(self.evaluate(target.value)), target.attr, value)
-        elif isinstance(target, ir.Subscript):
-            assign_item(self, target, value)
-
-    def unpack(self, target: ir.Display, value: Value) -> None:
-        starred = next(
-            (i for i, item in enumerate(target.items) if isinstance(item, ir.Starred)), None
-        )
-        after = 0
-        if starred is not None:
-            value = self.resolve(value)
-            after = len(target.items) - starred - 1
-        for index, item in enumerate(target.items):
-            if starred is None or index < starred:
-                found = self.item(value, index)
-            elif not isinstance(value, v.Seq):
-                found = unknown("rest", value, index)
-            elif index == starred:
-                found = v.seq("list", value.items[starred : len(value.items) - after])
-            else:
-                found = self.item(value, len(value.items) - (len(target.items) - index))
-            self.bind_target(item, found)

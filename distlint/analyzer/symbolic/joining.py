@@ -71,7 +71,7 @@ class Joining(View):
             if test.op == "not":
                 return v.joined(test.args[0], orelse, then)
             return v.joined(test, then, orelse)
-        return then if self._truth(test) else orelse
+        return then if self.is_true(test) else orelse
 
 
 def those(store: dict[Key, Value], keys: Iterable[Key]) -> Variables:

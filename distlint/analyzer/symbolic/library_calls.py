@@ -14,6 +14,7 @@ from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.framework_names import BACKWARD, COMPUTING, PARALLEL_WORDS
 from distlint.analyzer.symbolic.framework_objects import constructed, returned
 from distlint.analyzer.symbolic.local_sources import local_value, note_seed
+from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
 from distlint.analyzer.symbolic.state import Disagreement
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import Agreement, Entry
@@ -55,7 +56,7 @@ def after_hook(machine: Collectives, name: str, result: Value, site: int) -> Val
     else:
         flags = [value for slot, value in machine.store.items() if slot[1] in hooks.STOP_FLAGS]
         due = v.negate(_is_set(flags[-1])) if flags else const(True)
-    if not (machine._truth(due) if isinstance(due, Const) else machine.truth(due, site)):
+    if not (machine.is_true(due) if isinstance(due, Const) else machine.truth(due, site)):
         return const(None)
     backward = name == hooks.BACKWARD
     words = machine.frame.module.tokens
@@ -86,12 +87,12 @@ def call_entry(
         note_seed(machine, entry.seed, args, keywords)
     if entry.rank is not None:
         arguments = machine.named(entry.rank.params, args, keywords)
-        value = machine.rank_value(
-            entry.rank, arguments.get(entry.rank.group) if entry.rank.group else None
+        value = rank_value(
+            machine, entry.rank, arguments.get(entry.rank.group) if entry.rank.group else None
         )
     elif entry.uniform is not None:
-        value = machine.uniform_value(
-            entry.uniform.value, unknown("call", entry.name, *args, *keywords.values())
+        value = uniform_value(
+            machine, entry.uniform.value, unknown("call", entry.name, *args, *keywords.values())
         )
     elif entry.local is not None:
         value = local_value(machine, entry, args, keywords, site, node)

@@ -8,7 +8,8 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import PASS_RISKY, RUN
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.assignment import set_name
+from distlint.analyzer.symbolic.assignment import bind_target, set_name
+from distlint.analyzer.symbolic.conditions import holds, note_test
 from distlint.analyzer.symbolic.continuations import (
     AfterYield,
     BeforeYield,
@@ -136,7 +137,7 @@ class Machine(Iterations):
             for target in s.targets:
                 self.log.append(Assigned(self.frame, s.site, target, value))
         for target in s.targets:
-            self.bind_target(target, value)
+            bind_target(self, target, value)
         self.done(k)
         return None
 
@@ -144,7 +145,7 @@ class Machine(Iterations):
         value = v.binary(s.op, self.evaluate(s.target), self.evaluate(s.value), self.cluster)
         if self.log is not None:
             self.log.append(Assigned(self.frame, s.site, s.target, value))
-        self.bind_target(s.target, value)
+        bind_target(self, s.target, value)
         self.done(k)
         return None
 
@@ -157,7 +158,7 @@ class Machine(Iterations):
                     return None
                 self.then(k, s.body if self.truth(value, s.site) else s.orelse)
                 return None
-            self.note_test(test, value)
+            note_test(self, test, value)
             outcome = self.truth(value, s.site)
         else:
             value = self.evaluate(test)
@@ -165,7 +166,7 @@ class Machine(Iterations):
                 self.drops_arm(s, value, k) or self.merge(s, value, k)
             ):
                 return None
-            outcome = self.test(test, s.site)
+            outcome = holds(self, test, s.site)
         self.then(k, s.body if outcome else s.orelse)
         return None
 

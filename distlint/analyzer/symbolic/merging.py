@@ -6,9 +6,10 @@ from contextlib import suppress
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.assignment import bind_target
 from distlint.analyzer.symbolic.collective_results import CollectiveResults
 from distlint.analyzer.symbolic.continuations import RestOfBlock
-from distlint.analyzer.symbolic.expressions import LOOP_BOUND
+from distlint.analyzer.symbolic.iterables import LOOP_BOUND, exact_items, loop_item, trip_atom
 from distlint.analyzer.symbolic.joining import those
 from distlint.analyzer.symbolic.state import Journal, Key, Known, RankDependent
 from distlint.analyzer.symbolic.values import Unknown, Value, const
@@ -43,9 +44,9 @@ class Merging(CollectiveResults):
         """Run a loop of unknown length that only assigns, and join what each count leaves."""
         if not (self.joins and self.context.mergeable(s)):
             return False
-        if self.exact_items(iterable) is not None:
+        if exact_items(self, iterable) is not None:
             return False
-        atoms = [self.trip_atom(iterable, index) for index in range(LOOP_BOUND)]
+        atoms = [trip_atom(self, iterable, index) for index in range(LOOP_BOUND)]
         if any(self.assumed(atom) is not None for atom in atoms):
             return False
         before = self.store
@@ -56,7 +57,7 @@ class Merging(CollectiveResults):
             for index in range(LOOP_BOUND):
                 self.it = (*outer, index)
                 self.store = turn = Journal(after[-1])
-                self.bind_target(s.target, self.loop_item(iterable, index, self.turns()))
+                bind_target(self, s.target, loop_item(self, iterable, index, self.turns()))
                 store = self.store_after(s.body)
                 if store is None:
                     self.context.unmergeable(s)
@@ -147,7 +148,7 @@ class Merging(CollectiveResults):
                 for before in self.ways(value.test, taken, given)
                 for way in self.ways(arm, outcome, before)
             ]
-        return [given] if self._truth(value) is outcome else []
+        return [given] if self.is_true(value) is outcome else []
 
     def reduced(self, value: Value) -> Value:
         """A condition with what is already assumed put in; nothing new is decided."""

@@ -12,6 +12,7 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.framework_names import PROCESS_GROUP
 from distlint.analyzer.symbolic.interpreter import Interpreter
+from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
     CallRequested,
@@ -19,8 +20,9 @@ from distlint.analyzer.symbolic.state import (
     Frame,
     RankDependent,
 )
+from distlint.analyzer.symbolic.subscripts import item_of
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
-from distlint.catalogue.entries import Entry, RankSource
+from distlint.catalogue.entries import Entry
 from distlint.source.incomplete import Reason
 
 _KINDS = frozenset(
@@ -38,9 +40,6 @@ def _is_of_adapters(value: Unknown) -> bool:
 
 class NameResolver(Interpreter):
     """The part of a machine that finds what is meant."""
-
-    def item(self, value: Value, index: int) -> Value:
-        raise NotImplementedError
 
     def name(self, name: str) -> Value:
         frame: Frame | None = self.frame
@@ -123,7 +122,7 @@ class NameResolver(Interpreter):
             frame = Frame(scope, module, function, 1, outer)
             value = self.quietly(frame, partial(self.ev_unbound, node, function, None))
             if value is not None and index is not None:
-                value = self.item(value, index)
+                value = item_of(self, value, index)
             found.append(unknown("global", module.key, name) if value is None else value)
         return found
 
@@ -143,7 +142,7 @@ class NameResolver(Interpreter):
         if isinstance(node, ir.Expr):
             value = self.evaluate_statically(module, node)
             if definition.index is not None:
-                return self.item(value, definition.index)
+                return item_of(self, value, definition.index)
             return value
         return None
 
@@ -227,56 +226,10 @@ class NameResolver(Interpreter):
         if module.is_of_several_ranks:
             rank = self.catalogue.rank_name(name)
             if rank is not None:
-                return self.rank_value(rank, None)
+                return rank_value(self, rank, None)
             size = self.catalogue.uniform_name(name)
             if size is not None:
-                return self.uniform_value(size.value, otherwise)
-        return otherwise
-
-    def rank_value(self, source: RankSource, group: Value | None) -> Value:
-        """The rank number or main-process test of a catalogue entry on each rank."""
-        numbers = self.coordinates(source.scope, source.axis, group)
-        if numbers is None:
-            return unknown("rank", source.name)
-        if source.test is None:
-            return v.ranked(numbers)
-        wanted = max(numbers) if source.test == "last" else 0
-        outcome = [number == wanted for number in numbers]
-        return v.ranked([not item for item in outcome] if source.test == "nonmain" else outcome)
-
-    def coordinates(
-        self, scope: str, axis: str | None, group: Value | None
-    ) -> tuple[int, ...] | None:
-        if isinstance(group, v.Group):
-            if group.kind == "axis":
-                return self.cluster.axis(group.detail)
-            if group.kind == "ranks":
-                order = sorted(group.detail)
-                return tuple(
-                    order.index(rank) if rank in group.detail else -1
-                    for rank in range(self.cluster.size)
-                )
-            if group.kind == "unknown":
-                return self.cluster.axis(group)
-        elif group is not None and not (isinstance(group, Const) and group.value is None):
-            return self.cluster.axis(group)
-        if axis is not None:
-            return self.cluster.axis(axis)
-        if scope in {"global", "local", "node"}:
-            return self.cluster.coordinates(scope)
-        if scope == "group":
-            return self.cluster.coordinates("global")
-        return self.cluster.axis(scope)
-
-    def uniform_value(self, what: str, otherwise: Value) -> Value:
-        if what == "world_size":
-            return v.world_size(self.cluster)
-        if what == "local_world_size":
-            return v.local_world_size(self.cluster)
-        if what == "nodes":
-            return v.world(self.cluster.nodes, (1, 2, 4, 8))
-        if what in {"true", "false"}:
-            return const(what == "true")
+                return uniform_value(self, size.value, otherwise)
         return otherwise
 
     # ---- attributes
@@ -322,10 +275,12 @@ class NameResolver(Interpreter):
     def property_value(self, entry: Entry, receiver: Value | None, site: int) -> Value | None:
         """The value of an attribute that the catalogue describes; None if it is a method."""
         if entry.rank is not None and entry.rank.form in {"property", "name"}:
-            return self.rank_value(entry.rank, None)
+            return rank_value(self, entry.rank, None)
         if entry.uniform is not None and entry.uniform.form == "property":
-            return self.uniform_value(
-                entry.uniform.value, unknown("attr", *((receiver,) if receiver else ()), entry.name)
+            return uniform_value(
+                self,
+                entry.uniform.value,
+                unknown("attr", *((receiver,) if receiver else ()), entry.name),
             )
         if entry.local is not None and entry.local.form == "property":
             return unknown(
@@ -359,7 +314,7 @@ class NameResolver(Interpreter):
         if entry is None and self.frame.module.is_of_several_ranks:
             rank = self.catalogue.rank_name(attr)
             if rank is not None and attr != "rank":
-                return self.rank_value(rank, None)
+                return rank_value(self, rank, None)
         return v.method(receiver, attr)
 
     def unknown_attribute(self, receiver: Unknown, attr: str) -> Value:
@@ -506,7 +461,7 @@ class NameResolver(Interpreter):
                 )
                 value = self.quietly(frame, partial(self.ev_unbound, node, function, bound))
                 if value is not None and index is not None:
-                    value = self.item(value, index)
+                    value = item_of(self, value, index)
                 if value is None:
                     value = unknown("attr", bound, attr)
                 if value not in found:

@@ -223,14 +223,14 @@ class View:
 
     def truth(self, value: Value, site: int) -> bool:
         """Is a value true on this rank?"""
-        outcome = self._truth(value)
+        outcome = self.is_true(value)
         if self.forced and isinstance(value, v.PerRank):
             outcome = self.forced.get((self.frame.module.key, site), outcome)
         if self.log is not None:
             self.log.append(Decided(self.frame, site, value, outcome, self.it))
         return outcome
 
-    def _truth(self, value: Value) -> bool:
+    def is_true(self, value: Value) -> bool:
         if isinstance(value, v.Const):
             return bool(value.value)
         if isinstance(value, v.PerRank):
@@ -242,7 +242,7 @@ class View:
         if isinstance(value, Unknown):
             return self.decide(v.tested(value))
         if isinstance(value, v.Phi):
-            return self._truth(value.then if self.decide(value.test) else value.orelse)
+            return self.is_true(value.then if self.decide(value.test) else value.orelse)
         if isinstance(value, (v.Seq, v.Map)):
             return bool(value.items)
         if isinstance(value, v.WorldSizeExpr) and len(set(map(bool, value.samples))) == 1:
@@ -264,3 +264,7 @@ class View:
         if all(item is first or item == first for item in row):
             return first
         return row[self.rank]
+
+    def may_fail(self, site: int) -> None:
+        """Note that something has been called that may raise on one rank alone."""
+        self.store[RISKY] = v.const(True)
