@@ -10,9 +10,11 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.attributes import assigned_attribute
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.machine import Machine
+from distlint.analyzer.symbolic.parameters import unbound_param
 from distlint.analyzer.symbolic.state import Frame
 from distlint.source.document import Document
 from tests.support import about_hangs, findings
@@ -48,7 +50,7 @@ def test_a_rank_that_nobody_is_seen_to_pass(name: str, is_ranked: bool, tmp_path
         tmp_path, f"import torch.distributed as dist\n\ndef {name}(rank):\n    dist.barrier()\n"
     )
     function = machine.frame.module.functions[0]
-    value = machine.unbound_param(machine.frame.module, function, function.params[0])
+    value = unbound_param(machine, machine.frame.module, function, function.params[0])
     assert v.is_ranked(value) is is_ranked
 
 
@@ -99,7 +101,7 @@ class Trainer:
     machine.context.begin_root()
     machine.joins = joins
     cls = machine.frame.module.classes["Trainer"]
-    held = machine.assigned_attribute(cls, v.instance(cls, 1), "metrics")
+    held = assigned_attribute(machine, cls, v.instance(cls, 1), "metrics")
     assert isinstance(held, v.Instance)
     assert held.cls.name == "Metrics"
     assert machine.joins is joins

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.attributes import attribute_of
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.data_methods import run_inside
 from distlint.analyzer.symbolic.framework_objects import CHAIN
@@ -51,7 +52,7 @@ class Calls(Collectives):
                 args, keywords = self.arguments(node)
                 self.site = node.site
                 return call_method(self, receiver, func.attr, args, keywords, node.site, node)
-            target = self.attribute(receiver, func.attr, func.site)
+            target = attribute_of(self, receiver, func.attr, func.site)
         elif isinstance(func, ir.Name) and func.id == "super" and not node.args:
             return self.super_here()
         else:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.class_hierarchy import class_has_buffers, mro
 from distlint.analyzer.symbolic.collective_events import WORLD, Membership
 from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER, MODULE
@@ -25,7 +26,6 @@ BUILT_WITH_GROUP = "[group]"
 
 MAX_RANK = 1_000_000
 """No job has more processes; a larger number is not treated as a rank."""
-
 
 SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
 """Arguments of wrappers without which a forward broadcasts no buffers."""
@@ -234,7 +234,7 @@ class Collectives(Expressions):
         if isinstance(inner, v.Seq):
             return self.any_has_buffers(inner.items)
         if isinstance(inner, v.Instance):
-            return self.context.class_has_buffers(inner.cls, self)
+            return class_has_buffers(self, inner.cls)
         if isinstance(inner, v.Obj):
             if inner.inner is not None:
                 return self.module_has_buffers(inner.inner)
@@ -420,7 +420,7 @@ class Collectives(Expressions):
         if isinstance(value, v.Obj):
             return value.kind
         if isinstance(value, v.Instance):
-            return next((owner for owner in self.mro(value.cls) if isinstance(owner, str)), None)
+            return next((owner for owner in mro(self, value.cls) if isinstance(owner, str)), None)
         if isinstance(value, Unknown) and value.op in {"param", "call", "global", "attr", "method"}:
             # what is handed to prepare under the name of a model is one
             name = str(value.args[-1] if value.op in {"global", "attr"} else value.args[0])

@@ -18,7 +18,6 @@ from distlint.analyzer.static.taint import ANYTHING
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.continuations import AfterYield, Continuation, EndOfGenerator
-from distlint.analyzer.symbolic.framework_names import ITERABLE_DATASET
 from distlint.analyzer.symbolic.loops import Loops
 from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
@@ -28,7 +27,6 @@ from distlint.catalogue.entries import Argument
 from distlint.source.incomplete import Reason
 
 if TYPE_CHECKING:
-    from distlint.analyzer.symbolic.resolution import NameResolver
     from distlint.catalogue.catalogue import Catalogue
 
 OWN_DEPTH = 3
@@ -101,7 +99,8 @@ class ExecutionContext:
         self._assignments: dict[ir.Class, dict[str, list[GlobalAssignment]]] = {}
         self._global_assignments: dict[str, dict[str, list[GlobalAssignment]]] = {}
         self._bindings: dict[ir.Function, dict[str, list[object]]] = {}
-        self._mro: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
+        self.hierarchy: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
+        """The bases of each class of the project, as far as they have been asked for."""
         self._handed_on: dict[ir.Function, int | None] = {}
         self._devices: dict[ir.Function, frozenset[str]] = {}
         self._buffers: dict[ir.Class, frozenset[str]] = {}
@@ -392,54 +391,7 @@ class ExecutionContext:
                     found.update((tag, *IMPLIED_TAGS.get(tag, ())))
         return frozenset(found)
 
-    def class_has_buffers(self, cls: ir.Class, evaluator: NameResolver) -> bool:
-        """Does a module of this class hold buffers? One under a condition does not count."""
-        names: set[str] = set()
-        registers = False
-        for owner in self.mro(cls, evaluator):
-            if isinstance(owner, str):
-                continue
-            module = self.module_of(owner)
-            for function in module.functions:
-                names.update(function.tokens)
-                registers = registers or any(
-                    isinstance(statement, ir.Evaluate)
-                    and isinstance(statement.value, ir.Call)
-                    and getattr(statement.value.func, "attr", "") == "register_buffer"
-                    for statement in function.body
-                )
-        return registers or any("BatchNorm" in name for name in names)
-
-    def strides_by_rank(self, cls: ir.Class, evaluator: NameResolver) -> bool:
-        """Is it an iterable dataset that yields every so-manieth item, by the rank?"""
-        owners = self.mro(cls, evaluator)
-        if ITERABLE_DATASET not in owners:
-            return False
-        iterators = (
-            owner.methods.get("__iter__") for owner in owners if not isinstance(owner, str)
-        )
-        function = next((found for found in iterators if found is not None), None)
-        return function is not None and _strides(function.body, self.catalogue.rank_names)
-
     # ---- classes
-
-    def mro(self, cls: ir.Class, evaluator: NameResolver) -> tuple[ir.Class | str, ...]:
-        """The class and its bases, depth first; framework classes by name."""
-        known = self._mro.get(cls)
-        if known is not None:
-            return known
-        self._mro[cls] = (cls,)
-        order: list[ir.Class | str] = [cls]
-        for base in cls.bases:
-            value = evaluator.evaluate_statically(self.module_of(cls), base)
-            above: tuple[ir.Class | str, ...] = ()
-            if isinstance(value, v.Cls):
-                above = self.mro(value.cls, evaluator)
-            elif isinstance(value, v.External):
-                above = (self.catalogue.canonical(value.name),)
-            order.extend(item for item in above if item not in order)
-        self._mro[cls] = tuple(order)
-        return self._mro[cls]
 
     def assignments(
         self, cls: ir.Class, attr: str
@@ -554,28 +506,6 @@ def _yields(statement: ir.Stmt, name: str) -> bool:
         and isinstance(statement.value.value, ir.Name)
         and statement.value.value.id == name
     )
-
-
-def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
-    """Does a finite iteration pick by ``i % world == rank``, or by a slice from the rank on?"""
-    found = False
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.While) and isinstance(node.test, ir.Literal) and node.test.value:
-            return False  # it never ends
-        if isinstance(node, ir.Compare) and node.ops == ("==",):
-            for side, other in ((node.left, node.rights[0]), (node.rights[0], node.left)):
-                remainder = isinstance(side, ir.Binary) and side.op == "%"
-                found = found or (remainder and not rank_names.isdisjoint(ir.tokens_of(other)))
-        elif isinstance(node, ir.Slice) and node.lower and node.step and not node.upper:
-            found = found or not rank_names.isdisjoint(ir.tokens_of(node.lower))
-        elif isinstance(node, ir.Call) and len(node.args) == 4:
-            name = ir.last_name(node.func)
-            start = ir.tokens_of(node.args[1])
-            found = found or (name == "islice" and not rank_names.isdisjoint(start))
-        stack.extend(ir.children(node))
-    return found
 
 
 def _self_assignments(block: ir.Block, owner: str) -> Iterator[tuple[str, ir.Expr, int | None]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import bind_target
+from distlint.analyzer.symbolic.attributes import attribute_of, instance_attribute
 from distlint.analyzer.symbolic.call_relevance import skips
 from distlint.analyzer.symbolic.collective_events import for_all
 from distlint.analyzer.symbolic.continuations import (
@@ -95,10 +96,10 @@ class ContextManagers(Unwinder):
         at_exit: AtExit | None = None
         bound = value
         if isinstance(value, v.Instance):
-            enter = self.instance_attribute(value, "__enter__", s.site)
+            enter = instance_attribute(self, value, "__enter__", s.site)
             if isinstance(enter, v.Func):
                 bound = self.call_function(enter, [], {}, s.site, (s.site, "enter"))
-            leave = self.instance_attribute(value, "__exit__", s.site)
+            leave = instance_attribute(self, value, "__exit__", s.site)
             at_exit = CallExit(leave) if isinstance(leave, v.Func) else None
         elif isinstance(value, v.Obj) and self.catalogue.subclass_of(value.kind, JOIN):
             self.store[JOINED] = const(True)
@@ -206,7 +207,7 @@ class ContextManagers(Unwinder):
             receiver = self.resolve(self.evaluate(func.value))
             if isinstance(receiver, (v.Obj, v.Seq, v.Map, Const, v.PerRank, Unknown)):
                 return None
-            target = self.attribute(receiver, func.attr, func.site)
+            target = attribute_of(self, receiver, func.attr, func.site)
         elif isinstance(func, ir.Name):
             target = self.evaluate(func)
         else:

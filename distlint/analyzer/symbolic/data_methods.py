@@ -6,6 +6,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.slicing import HARMLESS
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place
+from distlint.analyzer.symbolic.attributes import unknown_attribute
 from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.groups import is_group
 from distlint.analyzer.symbolic.iterables import EXACT_BOUND
@@ -92,7 +93,7 @@ def unknown_method(
 ) -> Value:
     if name == "item" and not (args or keywords):
         return _number_held(receiver)
-    attribute = machine.unknown_attribute(receiver, name)
+    attribute = unknown_attribute(machine, receiver, name)
     if isinstance(attribute, v.PerRank) and is_group(receiver):
         numbers = coordinates(machine, "group", None, receiver)
         return attribute if numbers is None else v.ranked(numbers)
@@ -116,7 +117,7 @@ def unknown_method(
         # the keys of rank-local data are the same everywhere as a rule
         return unknown("method", receiver, name, local=False, clean=True)
     if receiver.local and (name == "dim" or (name == "size" and values in ([], [const(0)]))):
-        held = machine.unknown_attribute(receiver, "ndim" if name == "dim" else "shape")
+        held = unknown_attribute(machine, receiver, "ndim" if name == "dim" else "shape")
         return subscript(machine, held, values[0]) if values else held
     if name in _COMMAND_LINE and not receiver.local:
         # an option for this rank alone says nothing of the others

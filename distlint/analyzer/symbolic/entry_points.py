@@ -17,6 +17,7 @@ from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.static.guards.rank_tests import is_left_to_some
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.class_hierarchy import mro
 from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.divergence import Divergence
@@ -28,17 +29,11 @@ from distlint.analyzer.symbolic.minimization import (
     Minimizer,
     diverges,
 )
+from distlint.analyzer.symbolic.parameters import bind_once, bind_unbound
 from distlint.analyzer.symbolic.product import ProductExploration, root_state
 from distlint.analyzer.symbolic.rank_execution import Trace
 from distlint.analyzer.symbolic.replay import look_into, probe, refutes, replay
-from distlint.analyzer.symbolic.state import (
-    Disagreement,
-    Frame,
-    Key,
-    OverBudget,
-    Question,
-    State,
-)
+from distlint.analyzer.symbolic.state import Disagreement, Frame, Key, OverBudget, Question, State
 from distlint.analyzer.symbolic.values import Value, unknown
 from distlint.catalogue.catalogue import Catalogue
 from distlint.source.incomplete import Reason
@@ -468,7 +463,7 @@ class EntryPointAnalysis:
         if isinstance(bound, v.Instance) and hooks.may_be_hook(function):
             machine = Machine(context, 0, "A")
             machine.frame = frame
-            steps = hooks.following(function, context.mro(bound.cls, machine))
+            steps = hooks.following(function, mro(machine, bound.cls))
             if steps:
                 body = hooks.called(call, steps)
                 store.update({(scope, step): v.external(step) for step in steps})
@@ -493,9 +488,9 @@ class EntryPointAnalysis:
             machine.frame, machine.store = frame, store
             cls = self.module.class_of(outer) if outer.owner else None
             bound = v.instance(cls, context.number(("self", cls))) if cls is not None else None
-            machine.bind_unbound(outer, bound)
+            bind_unbound(machine, outer, bound)
             for name in sorted(outer.locals & function.tokens):
-                machine.bind_once(outer, name)
+                bind_once(machine, outer, name)
         return frame.scope
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.attributes import ev_attribute
 from distlint.analyzer.symbolic.comprehensions import ev_comprehension
 from distlint.analyzer.symbolic.conditions import ev_bool, ev_conditional
 from distlint.analyzer.symbolic.iterables import EXACT_BOUND
@@ -110,7 +111,7 @@ class Expressions(NameResolver):
 _EVALUATE: dict[type[ir.Expr], Callable[[Expressions, Any], Value]] = {
     ir.Literal: Expressions.ev_literal,
     ir.Name: Expressions.ev_name,
-    ir.Attribute: Expressions.ev_attribute,
+    ir.Attribute: ev_attribute,
     ir.Call: lambda machine, node: machine.ev_call(node),
     ir.Binary: ev_binary,
     ir.Compare: ev_compare,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.attributes import instance_attribute
 from distlint.analyzer.symbolic.call_relevance import captured, skips, weighed
+from distlint.analyzer.symbolic.class_hierarchy import mro
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.continuations import ReturnToCaller
 from distlint.analyzer.symbolic.decorators import call_decorated
 from distlint.analyzer.symbolic.opaque_calls import pass_over
+from distlint.analyzer.symbolic.parameters import unbound_param
 from distlint.analyzer.symbolic.state import CallRequested, Frame, ResultKey
 from distlint.analyzer.symbolic.values import Const, Value, const, unknown
 from distlint.analyzer.symbolic.view import SEEDED
@@ -16,7 +19,6 @@ from distlint.source.incomplete import Reason
 
 RECURSION = 2
 """How deep a function is followed into itself."""
-
 
 COUNTED_RECURSION = 6
 """The same when it is handed a known number, which may count the levels."""
@@ -140,7 +142,7 @@ def bind_arguments(
         elif param.default is not None and not open_call:
             machine.store[slot] = machine.evaluate_statically(frame.module, param.default)
         else:
-            machine.store[slot] = machine.unbound_param(frame.module, function, param)
+            machine.store[slot] = unbound_param(machine, frame.module, function, param)
 
 
 def instantiate(
@@ -148,7 +150,7 @@ def instantiate(
 ) -> Value:
     oid = machine.number("new", machine.here(site), cls.module, cls.site)
     created = v.instance(cls, oid)
-    for owner in machine.mro(cls):
+    for owner in mro(machine, cls):
         if isinstance(owner, str):
             continue
         function = owner.methods.get("__init__")
@@ -181,7 +183,7 @@ def call_instance(
     site: int,
 ) -> Value:
     for name in ("__call__", "forward"):
-        method = machine.instance_attribute(target, name, site)
+        method = instance_attribute(machine, target, name, site)
         if isinstance(method, v.Func):
             return machine.call(method, args, keywords, site, None)
         if isinstance(method, v.Method):

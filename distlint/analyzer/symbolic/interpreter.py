@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from distlint.analyzer import ir
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.continuations import Continuation
 from distlint.analyzer.symbolic.joining import Joining
-from distlint.analyzer.symbolic.state import CallRequested, ResultKey
+from distlint.analyzer.symbolic.state import CallRequested, Frame, ResultKey
 from distlint.analyzer.symbolic.values import Value
 from distlint.catalogue.entries import Entry, GroupSource
 
@@ -19,6 +21,18 @@ class Interpreter(Joining, ABC):
     @abstractmethod
     def evaluate(self, node: ir.Expr) -> Value:
         """The value of an expression here and now."""
+
+    @abstractmethod
+    def evaluate_statically(self, module: Module, node: ir.Expr) -> Value:
+        """The value of a module-level expression that is not being executed."""
+
+    @abstractmethod
+    def quietly(self, frame: Frame, thunk: Callable[[], Value]) -> Value | None:
+        """Evaluate in another frame; None when that would take a collective or a decision."""
+
+    @abstractmethod
+    def by_name(self, module: Module, name: str, otherwise: Value) -> Value:
+        """The last resort for a parameter, option or attribute that nothing defines."""
 
     @abstractmethod
     def ev_call(self, node: ir.Call) -> Value:

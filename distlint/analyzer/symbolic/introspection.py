@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import set_attribute
+from distlint.analyzer.symbolic.attributes import attribute_of
+from distlint.analyzer.symbolic.class_hierarchy import mro
 from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.framework_names import TENSOR
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
@@ -32,14 +34,14 @@ def is_any_instance(machine: Expressions, value: Value, kinds: Sequence[Value]) 
 
 def is_instance(machine: Expressions, value: Value, kind: Value) -> bool | None:
     if isinstance(value, v.Instance) and isinstance(kind, v.Cls):
-        return kind.cls in list(machine.mro(value.cls))
+        return kind.cls in list(mro(machine, value.cls))
     if isinstance(kind, v.External):
         if isinstance(value, v.Obj):
             if machine.catalogue.subclass_of(value.kind, kind.name):
                 return True
             return False if machine.catalogue.is_class(kind.name) else None
         if isinstance(value, v.Instance):
-            names = [owner for owner in machine.mro(value.cls) if isinstance(owner, str)]
+            names = [owner for owner in mro(machine, value.cls) if isinstance(owner, str)]
             if any(machine.catalogue.subclass_of(name, kind.name) for name in names):
                 return True
         return _is_builtin_instance(value, kind.name)
@@ -71,7 +73,7 @@ def call_getattr(
     if len(args) < 2 or not isinstance(args[1], Const) or not isinstance(args[1].value, str):
         return None
     name = args[1].value
-    return machine.of_each(args[0], lambda each: machine.attribute(each, name, site))
+    return machine.of_each(args[0], lambda each: attribute_of(machine, each, name, site))
 
 
 def call_hasattr(machine: Expressions, args: list[Value], *_: object) -> Value | None:

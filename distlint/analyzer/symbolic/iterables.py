@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.class_hierarchy import strides_by_rank
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER
 from distlint.analyzer.symbolic.resolution import NameResolver
 from distlint.analyzer.symbolic.values import (
@@ -71,7 +72,7 @@ def is_uneven(machine: NameResolver, iterable: Value) -> bool:
     if isinstance(iterable, v.Obj):
         return "uneven" in iterable.marks
     if isinstance(iterable, v.Instance):
-        return machine.context.strides_by_rank(iterable.cls, machine)
+        return strides_by_rank(machine, iterable.cls)
     if isinstance(iterable, Unknown) and iterable.op == "zip":
         parts = [machine.resolve(arg) for arg in iterable.args]
         return bool(parts) and all(map(partial(is_uneven, machine), parts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.attributes import object_attribute
 from distlint.analyzer.symbolic.collective_events import WORLD, for_all
 from distlint.analyzer.symbolic.collectives import BUILT_WITH_GROUP, Collectives
 from distlint.analyzer.symbolic.data_methods import call_data_method
@@ -33,7 +34,6 @@ SELF_RETURNING = frozenset(
     ]
 )
 """Methods of a module that return the module."""
-
 
 _OWN_PACE = Argument("synced_gpus", False)
 """The argument of ``generate`` with which each rank stops at the end of its own text."""
@@ -131,7 +131,7 @@ def call_object_method(
             return value
     if name in SELF_RETURNING:
         return receiver
-    attribute = machine.object_attribute(receiver, name, site)
+    attribute = object_attribute(machine, receiver, name, site)
     inner = attribute
     while isinstance(inner, v.Partial):
         inner = inner.target
