@@ -26,7 +26,8 @@ FEW = 4
 
 _STYLE = """
 :root { --step: light-dark(#1f5fae, #8ab8ff); --step-ground: light-dark(#e4eefb, #1b3150);
-  --gap: 1.5rem; }
+  --keyword: light-dark(#8a2190, #d49bf0); --string: light-dark(#1d6b2b, #92cf8f);
+  --number: light-dark(#9a3f00, #f0ab7a); --gap: 1.5rem; }
 body { max-width: 110rem; }
 main { display: grid; gap: 2.5rem; grid-template-columns: minmax(0, 1fr); }
 @media (min-width: 72rem) {
@@ -80,9 +81,19 @@ a.box:hover, .why:hover { text-decoration: underline; }
   background: var(--warning-ground); } .line.diverged { border-color: var(--error);
   background: var(--error-ground); } .line.diverged .who { color: var(--error); }
 .line:target { outline: 2px solid var(--link); outline-offset: -2px; }
-.keyword { color: light-dark(#8a2190, #d49bf0); } .string { color: light-dark(#1d6b2b, #92cf8f); }
-.comment { color: var(--quiet); font-style: italic; }
-.number { color: light-dark(#9a3f00, #f0ab7a); }
+.keyword { color: var(--keyword); } .string { color: var(--string); }
+.comment { color: var(--quiet); font-style: italic; } .number { color: var(--number); }
+.scroll:focus-visible, .source:focus-visible, .sources:focus-visible { outline-offset: -2px; }
+@media (forced-colors: active) { .wire, .tracks i { background: CanvasText; } }
+@media print {
+  main { display: block; }
+  .sources { position: static; max-height: none; overflow: visible; margin-top: 2rem; }
+  .scroll, .source { overflow: visible; } .lanes { min-width: 0; }
+  .line { white-space: pre-wrap; width: auto; overflow-wrap: anywhere; padding-left: 6ch;
+    text-indent: -6ch; }
+  .line .who { position: static; } .source summary { display: none; }
+  .row, .why, .line { break-inside: avoid; } .part { break-after: avoid; }
+}
 """
 
 _CLASSES = {
@@ -108,18 +119,25 @@ def render(traces: Sequence[Trace]) -> str:
     files = _files(traces)
     body = "\n".join(
         [
+            web.skip("source", "Skip to the source"),
             "<header><h1>distlint trace</h1>",
             '<p class="quiet">What each group of ranks does, from top to bottom. A bar is a '
             "collective; it joins the ranks that meet in it. Each bar leads to its line.</p>",
             "</header><main><div>",
             *(_trace(trace, files) for trace in traces),
             *([] if traces else ["<p>No collectives to trace.</p>"]),
-            '</div><div class="sources" tabindex="0" aria-label="Source">',
+            '</div><section class="sources" id="source" tabindex="0" aria-label="Source">',
             *(_source(part, number, _marks(traces, part)) for part, number in files.items()),
-            "</div></main>",
+            "</section></main>",
         ]
     )
-    return web.written(web.document("distlint trace", body, _STYLE))
+    names = ", ".join(_name(trace) for trace in traces[:1]) + (", ..." if len(traces) > 1 else "")
+    title = ": ".join(filter(None, ("distlint trace", names)))
+    return web.written(web.document(title, body, _STYLE))
+
+
+def _name(trace: Trace) -> str:
+    return in_repository(trace.path) + (f"::{trace.function}" if trace.function else "")
 
 
 def _files(traces: Iterable[Trace]) -> dict[Part, int]:
@@ -140,16 +158,16 @@ def _places(trace: Trace) -> Iterator[Place]:
 
 
 def _trace(trace: Trace, files: dict[Part, int]) -> str:
-    what = f"::{trace.function}" if trace.function else ""
     kind, verdict = "aligned", "all ranks issue the same collectives"
     if not trace.aligned:
         kind, verdict = "diverged", "ranks diverge"
     tracks = "<i></i>" * len(trace.lanes)
     heads = "".join(f"<span>{text(name)}</span>" for name in trace.lanes)
+    name = text(_name(trace))
     parts = [
-        f'<section class="trace {kind}"><h2><code>{text(in_repository(trace.path) + what)}</code> '
+        f'<section class="trace {kind}"><h2><code>{name}</code> '
         f'<span class="verdict">{verdict}</span></h2>',
-        '<div class="scroll" tabindex="0" role="region" aria-label="Lanes">',
+        f'<div class="scroll" tabindex="0" role="group" aria-label="Lanes of {name}">',
         f'<div class="lanes" style="--lanes: {max(1, len(trace.lanes))}">',
         f'<div class="tracks" aria-hidden="true">{tracks}</div>',
         f'<div class="row heads" aria-hidden="true">{heads}</div><ol>',
@@ -175,7 +193,6 @@ def _meeting(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -
     members = [lane for lane, step in enumerate(row) if step is not None]
     if not members:
         return ""
-    names = ", ".join(trace.lanes[lane] for lane in members)
     wire = f'<span class="wire" style="grid-column: {members[0] + 1} / {members[-1] + 2}"></span>'
     boxes = []
     start = 0
@@ -187,7 +204,7 @@ def _meeting(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -
         if step is not None:
             boxes.append(_box(step, start, end, trace, files))
         start = end
-    return f'<li class="row" aria-label="{text(names)}">{wire}{"".join(boxes)}</li>'
+    return f'<li class="row">{wire}{"".join(boxes)}</li>'
 
 
 def _divergence(row: Sequence[Step | None], trace: Trace, files: dict[Part, int]) -> str:
@@ -204,17 +221,13 @@ def _box(
 ) -> str:
     style = f'style="grid-column: {start + 1} / {end + 1}"'
     place = where(step.place, trace.path)
-    label = ", ".join(trace.lanes[start:end]) + ": "
-    said = f"<code>{_breakable(text(step.text))}</code>"
+    ranks = f'<span class="spoken">{text(", ".join(trace.lanes[start:end]))}: </span>'
+    said = f"{ranks}<code>{_breakable(text(step.text))}</code>"
     if step.place is None:
         return f'<span class="box over" {style}>{said}</span>'
     note = f"<b>waits here</b>, {text(place)}" if waits else text(place)
     address = _address(step.place, files)
-    name = text(f"{label}{step.text}, {place}" + (", waits here" if waits else ""))
-    return (
-        f'<a class="box" {style} href="#{address}" aria-label="{name}">{said}'
-        f"<small>{note}</small></a>"
-    )
+    return f'<a class="box" {style} href="#{address}">{said} <small>{note}</small></a>'
 
 
 def _breakable(code: str) -> str:
@@ -282,7 +295,10 @@ def _source(part: Part, number: int, marks: Marks) -> str:
             content = f"<details><summary>{title}</summary>{content}</details>"
         parts.append(content)
     name = text(in_repository(path) + (f":cell {cell}" if cell else ""))
-    return f'<h2><code>{name}</code></h2><div class="source">{"".join(parts)}</div>'
+    return (
+        f'<h2><code>{name}</code></h2><div class="source" role="group" tabindex="0" '
+        f'aria-label="{name}">{"".join(parts)}</div>'
+    )
 
 
 def _line(row: int, code: str, number: int, mark: tuple[str, list[str]] | None) -> str:

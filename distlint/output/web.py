@@ -22,14 +22,26 @@ STYLE = """
   --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 * { box-sizing: border-box; }
+html { scroll-padding-top: 5rem; }
 body { margin: 0 auto; padding: 1.5rem; background: var(--ground); color: var(--text);
-  font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
-h1 { font-size: 1.35rem; margin: 0 0 .3rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .6rem; }
+  font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.35rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .6rem; overflow-wrap: anywhere; }
 a { color: var(--link); } code, pre { font-family: var(--mono); font-size: .87em; }
 pre { margin: 0; overflow-x: auto; } .quiet { color: var(--quiet); }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 footer { margin-top: 3rem; color: var(--quiet); font-size: .85rem; }
-@media print { body { padding: 0; } }
+.spoken, .skip:not(:focus) { position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap; }
+.skip:focus { position: absolute; z-index: 2; top: .5rem; left: .5rem; padding: .4rem .8rem;
+  background: var(--ground); }
+@media print {
+  :root { color-scheme: light; } * { print-color-adjust: exact; }
+  body { max-width: none; padding: 0; } .skip { display: none; }
+  details::details-content { display: block; content-visibility: visible; }
+  pre { white-space: pre-wrap; overflow: visible; overflow-wrap: anywhere; }
+  h2, h3, summary { break-after: avoid; }
+}
 """
 
 _FENCE = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
@@ -76,9 +88,20 @@ def markdown(source: str) -> str:
     """The Markdown that rules use: headings, paragraphs, lists, code."""
     parts = _FENCE.split(source)
     return "\n".join(
-        f"<pre>{text_block(part)}</pre>" if index % 2 else "\n".join(_blocks(part))
+        scrolled(text_block(part), "Code") if index % 2 else "\n".join(_blocks(part))
         for index, part in enumerate(parts)
     )
+
+
+def skip(target: str, label: str) -> str:
+    """A link for the keyboard, seen once it has the focus."""
+    return f'<a class="skip" href="#{target}">{label}</a>'
+
+
+def scrolled(content: str, label: str, kind: str = "") -> str:
+    """Lines that may be too long for the window, which the keyboard can scroll, too."""
+    style = f' class="{kind}"' if kind else ""
+    return f'<pre{style} role="group" tabindex="0" aria-label="{text(label)}">{content}</pre>'
 
 
 def text_block(source: str) -> str:
@@ -88,7 +111,7 @@ def text_block(source: str) -> str:
 def _blocks(source: str) -> Iterator[str]:
     for block in re.split(r"\n{2,}", source.strip()):
         if block.startswith("#"):
-            yield f"<h4>{inline(block.lstrip('# '))}</h4>"
+            yield f"<h3>{inline(block.lstrip('# '))}</h3>"
         elif block.startswith("- "):
             items = re.split(r"\n- ", block[2:])
             yield "<ul>" + "".join(f"<li>{inline(item)}</li>" for item in items) + "</ul>"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from distlint.output import formats, trace_html, web
+from distlint.output.formats import html
 from distlint.output.web import markdown
 from distlint.source.finding import Severity
 from distlint.source.report import Notice, Report, RuleText
@@ -18,6 +19,8 @@ from tests.output.conftest import report, reported
 
 TONES = ("text", "quiet", "link", "error", "warning", "info", "add")
 GROUNDS = ("error", "warning", "info", "step")
+CODE = ("keyword", "string", "number")
+LINES = ("error-ground", "warning-ground")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> \x1b[31m\u202e & \"'"
 
 
@@ -107,9 +110,9 @@ def test_markdown() -> None:
         "```python\nif x:\n\n    y()\n```\n"
     )
     assert markdown(source) == (
-        "<p>Text <code>a&lt;b</code> more.</p>\n<h4>Fix</h4>\n"
+        "<p>Text <code>a&lt;b</code> more.</p>\n<h3>Fix</h3>\n"
         '<ul><li>one   goes on</li><li><a href="https://x.org/?a&amp;b">two</a> x</li></ul>\n'
-        "<pre>if x:\n\n    y()</pre>\n"
+        '<pre role="group" tabindex="0" aria-label="Code">if x:\n\n    y()</pre>\n'
     )
 
 
@@ -119,16 +122,37 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def palette(scheme: int) -> dict[str, str]:
+    found = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", web.STYLE + trace_html._STYLE)
+    return {name: pair[scheme] for name, *pair in found}
+
+
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_stands_out_from_its_ground(scheme: int) -> None:
     """The contrast that the WCAG ask for, 4.5 to 1."""
-    found = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", web.STYLE + trace_html._STYLE)
-    colours = {name: pair[scheme] for name, *pair in found}
+    colours = palette(scheme)
     pairs = [(tone, ground) for tone in TONES for ground in ("ground", "raised")]
     pairs += [(tone, f"{tone}-ground") for tone in ("error", "warning", "info", "add")]
     pairs += [(tone, f"{ground}-ground") for tone in ("text", "quiet") for ground in GROUNDS]
+    pairs += [(tone, ground) for tone in CODE for ground in ("raised", *LINES)]
     for tone, ground in pairs:
-        lighter, darker = sorted(
-            (luminance(colours[tone]), luminance(colours[ground])), reverse=True
-        )
-        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (tone, ground)
+        assert contrast(colours[tone], colours[ground]) >= 4.5, (tone, ground)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_what_can_be_pressed_stands_out(scheme: int) -> None:
+    """The contrast that the WCAG ask for borders of controls and bars, 3 to 1."""
+    colours = palette(scheme)
+    pairs = [(edge, ground) for edge in ("quiet", "link") for ground in ("ground", "raised")]
+    pairs += [(edge, "ground") for edge in ("step", "error", "warning")]
+    for edge, ground in pairs:
+        assert contrast(colours[edge], colours[ground]) >= 3, (edge, ground)
+    controls = re.findall(
+        r"\.bar (?:input|button)[^}]*border: 1px solid var\(--(\w+)\)", html._STYLE
+    )
+    assert controls == ["quiet", "quiet"]

@@ -26,9 +26,12 @@ body { max-width: 78rem; }
   align-items: center; padding: .6rem 0; background: var(--ground);
   border-bottom: 1px solid var(--line); }
 .bar input[type=search] { flex: 1 1 14rem; font: inherit; padding: .25rem .5rem; color: inherit;
-  background: var(--raised); border: 1px solid var(--line); border-radius: 6px; }
+  background: var(--raised); border: 1px solid var(--quiet); border-radius: 6px; }
+.bar ::placeholder { color: var(--quiet); opacity: 1; } .bar [role=status]:empty { display: none; }
 .bar button { font: inherit; padding: .25rem .7rem; color: inherit; background: var(--raised);
-  border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
+  border: 1px solid var(--quiet); border-radius: 6px; cursor: pointer; }
+.bar [role=status] { margin: 0; }
+@media (max-width: 40rem), (max-height: 30rem) { .bar { position: static; } }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .15rem 1.2rem .15rem 0;
   text-align: left; } td:first-child { text-align: right; font-variant-numeric: tabular-nums; }
 .finding { border: 1px solid var(--line); border-left: 4px solid var(--tone); border-radius: 6px;
@@ -44,7 +47,7 @@ table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .15rem 1.
 mark { color: inherit; background: var(--tone-ground); border-bottom: 2px solid var(--tone); }
 .lanes { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: .6rem; }
 .lanes > div { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .8rem; }
-.lanes h4, .facts dt, .rule h4 { margin: 0; font-size: .85rem; color: var(--quiet);
+.lanes h3, .facts dt, .rule h3 { margin: 0; font-size: .85rem; color: var(--quiet);
   font-weight: 600; }
 .lanes ol { margin: .3rem 0 0; padding-left: 1.2rem; } .lanes li { overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
@@ -52,25 +55,37 @@ mark { color: inherit; background: var(--tone-ground); border-bottom: 2px solid 
 .change ins { color: var(--add); background: var(--add-ground); text-decoration: none; }
 .change del { color: var(--error); background: var(--error-ground); text-decoration: none; }
 .rule { border-top: 1px solid var(--line); padding: .5rem 0; } .rule summary { cursor: pointer; }
-.rule h4 { margin-top: .8rem; } .rule pre { background: var(--raised); padding: .5rem .8rem; }
-.rule p, .rule ul { max-width: 46rem; }
+.rule h3 { margin-top: .8rem; } .rule pre { background: var(--raised); padding: .5rem .8rem; }
+.rule p, .rule ul { max-width: 46rem; } .rule li { padding: .15rem 0; }
+.incomplete { margin-top: 1rem; } .incomplete summary { cursor: pointer; }
 body:has(#show-error:not(:checked)) .finding.error,
 body:has(#show-warning:not(:checked)) .finding.warning,
 body:has(#show-info:not(:checked)) .finding.info, [hidden] { display: none; }
+@media print {
+  .bar { display: none; } .frame, .change, .rule pre { border: 1px solid var(--line); }
+  .lanes > div, .facts, .frame, .change { break-inside: avoid; }
+}
 """
 
 _SCRIPT = """
 const findings = [...document.querySelectorAll('.finding')];
 const search = document.querySelector('#search');
-search.addEventListener('input', () => {
+const boxes = [...document.querySelectorAll('.bar [type=checkbox]')];
+const sift = () => {
   const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  const off = boxes.filter(each => !each.checked).map(each => each.id.replace('show-', ''));
   for (const each of findings) {
     const content = each.textContent.toLowerCase();
-    each.hidden = !words.every(word => content.includes(word));
+    each.hidden = !words.every(word => content.includes(word))
+      || off.some(kind => each.classList.contains(kind));
   }
   for (const file of document.querySelectorAll('.file'))
     file.hidden = !file.querySelector('.finding:not([hidden])');
-});
+  const count = findings.filter(each => !each.hidden).length;
+  document.querySelector('#shown').textContent = `${count} of ${findings.length} shown`;
+};
+search.addEventListener('input', sift);
+for (const each of boxes) each.addEventListener('change', sift);
 const toggle = document.querySelector('#toggle');
 toggle.addEventListener('click', () => {
   const open = findings.some(each => !each.open);
@@ -88,20 +103,39 @@ openTarget();
 def write(report: Report, page: Page) -> None:
     body = "\n".join(_body(report, page))
     script = _SCRIPT if report.reported else ""
-    page.stream.write(web.written(web.document("distlint", body, _STYLE, script)))
+    title = f"distlint: {closing(report)}"
+    page.stream.write(web.written(web.document(title, body, _STYLE, script)))
 
 
 def _body(report: Report, page: Page) -> Iterator[str]:
+    if report.reported:
+        yield web.skip("findings", "Skip to the findings")
     yield "<header><h1>distlint</h1>"
     yield f'<p class="quiet">{text(closing(report))}</p></header>'
-    note = incomplete(report, verbose=True)
-    if note:
-        yield f'<p class="quiet">note: {text(note)}</p>'
     if report.reported:
         yield from _bar(report)
     yield "<main>"
+    yield from _incomplete(report)
     yield from _notices(report.notices)
     yield from _table(report.findings)
+    yield from _files(report)
+    yield from _rules(report.findings, page)
+    yield "</main>"
+
+
+def _incomplete(report: Report) -> Iterator[str]:
+    """Where hangs may be missed: folded, because a large tree has many such places."""
+    what, *places = incomplete(report, verbose=True).splitlines() or [""]
+    if places:
+        items = "".join(f"<li>{text(place.strip())}</li>" for place in places)
+        yield f'<details class="incomplete quiet"><summary>note: {text(what.rstrip(":"))}</summary>'
+        yield f"<ul>{items}</ul></details>"
+
+
+def _files(report: Report) -> Iterator[str]:
+    if not report.reported:
+        return
+    yield '<div id="findings" tabindex="-1">'
     by_file = groupby(report.reported, key=lambda item: item.finding.place.path)
     is_open = len(report.reported) <= FEW
     for path, items in by_file:
@@ -109,8 +143,7 @@ def _body(report: Report, page: Page) -> Iterator[str]:
         for item in items:
             yield from _finding(item, is_open=is_open)
         yield "</section>"
-    yield from _rules(report.findings, page)
-    yield "</main>"
+    yield "</div>"
 
 
 def _bar(report: Report) -> Iterator[str]:
@@ -124,7 +157,8 @@ def _bar(report: Report) -> Iterator[str]:
                 f'<span class="badge">{name} {counts[severity]:,}</span></label>'
             )
     yield '<input type="search" id="search" aria-label="Search" placeholder="Search findings">'
-    yield '<button type="button" id="toggle">Open or close all</button></div>'
+    yield '<button type="button" id="toggle">Open or close all</button>'
+    yield '<p id="shown" role="status" class="quiet"></p></div>'
 
 
 def _notices(notices: Iterable[Notice]) -> Iterator[str]:
@@ -141,11 +175,15 @@ def _table(findings: Sequence[Finding]) -> Iterator[str]:
     counts = Counter((finding.code, finding.name) for finding in findings)
     if not counts:
         return
-    yield '<table><thead><tr><th scope="col">findings</th><th scope="col">rule</th></tr></thead>'
+    yield '<table><caption class="spoken">Findings of each rule</caption>'
+    yield '<thead><tr><th scope="col">findings</th><th scope="col">rule</th></tr></thead>'
     for (code, name), count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
-        link = f'<a href="#{text(code)}">{text(code)}</a> {text(name)}'
-        yield f"<tr><td>{count:,}</td><td>{link}</td></tr>"
+        yield f"<tr><td>{count:,}</td><td>{_rule_link(code, name)}</td></tr>"
     yield "</table>"
+
+
+def _rule_link(code: str, name: str) -> str:
+    return f'<a href="#{text(code)}">{text(code)}</a> {text(name)}'
 
 
 def _finding(item: Reported, *, is_open: bool) -> Iterator[str]:
@@ -162,7 +200,7 @@ def _finding(item: Reported, *, is_open: bool) -> Iterator[str]:
         yield from _lanes(finding.explanation, finding)
     yield from _facts(finding)
     if item.proposed:
-        yield f'<pre class="change" aria-label="The fix">{_change(item.proposed)}</pre>'
+        yield web.scrolled(_change(item.proposed), "The fix", "change")
     yield "</details>"
 
 
@@ -175,7 +213,7 @@ def _frame(frame: Frame, span: Span) -> str:
         if end > start:
             code = f"{text(line[:start])}<mark>{text(line[start:end])}</mark>{text(line[end:])}"
         lines.append(f'<span class="row">{row:>{digits}}  </span>{code}')
-    return f'<pre class="frame" tabindex="0" aria-label="Source">{chr(10).join(lines)}</pre>'
+    return web.scrolled("\n".join(lines), f"Source from line {frame.first_row}", "frame")
 
 
 def _lanes(explanation: Explanation, finding: Finding) -> Iterator[str]:
@@ -183,7 +221,7 @@ def _lanes(explanation: Explanation, finding: Finding) -> Iterator[str]:
         return
     yield '<div class="lanes">'
     for lane in explanation.lanes:
-        yield f"<div><h4>{text(lane.ranks)}</h4><ol>"
+        yield f"<div><h3>{text(lane.ranks)}</h3><ol>"
         common = explanation.common
         steps = ([common] if common else []) + list(lane.steps)
         for step in steps:
@@ -213,9 +251,9 @@ def _facts(finding: Finding) -> Iterator[str]:
     if finding.fix is not None:
         how = {"safe": "safe", "unsafe": "unsafe", "displayonly": "not applied"}
         rows.append(("fix", inline(f"{finding.fix.message} ({how[finding.fix.applicability]})")))
-    if rows:
-        items = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows if value)
-        yield f'<dl class="facts">{items}</dl>'
+    rows.append(("rule", _rule_link(finding.code, finding.name)))
+    items = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows if value)
+    yield f'<dl class="facts">{items}</dl>'
 
 
 def _decision(decision: Decision, finding: Finding) -> str:
