@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.values.concrete import FUNCTIONS, concrete
 from distlint.analyzer.symbolic.values.facts import (
@@ -10,9 +12,9 @@ from distlint.analyzer.symbolic.values.facts import (
     is_process_id,
     lowest,
 )
-from distlint.analyzer.symbolic.values.interning import const, ranked, seq, unknown
+from distlint.analyzer.symbolic.values.interning import TABLE, const, ranked, seq, unknown
 from distlint.analyzer.symbolic.values.joins import phi, where
-from distlint.analyzer.symbolic.values.operators import COMPARISONS, LISTED, ORDER
+from distlint.analyzer.symbolic.values.operators import COMPARISONS, EITHER, LISTED, ORDER
 from distlint.analyzer.symbolic.values.types import (
     Const,
     External,
@@ -72,6 +74,8 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
             binary(op, left, right.then, cluster),
             binary(op, left, right.orelse, cluster),
         )
+    if op in {"is", "is not"} and right == const(None) and _is_either(left):
+        return _of_either(op, left, right, cluster)
     if op in {"in", "not in"} and isinstance(right, Seq):
         tests = {item.test for item in right.items if isinstance(item, Phi)}
         if len(tests) == 1:
@@ -99,6 +103,28 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
     if isinstance(left, Seq) and isinstance(right, Seq) and op == "+":
         return seq(left.kind, left.items + right.items)
     return unknown(op, left, right)
+
+
+def _is_either(value: Value) -> TypeGuard[Unknown]:
+    """Was it joined of two values by a test that is still at hand?"""
+    return (
+        isinstance(value, Unknown)
+        and value.op == EITHER
+        and len(value.args) == 3
+        and isinstance(value.args[0], Unknown)
+    )
+
+
+def _of_either(op: str, value: Unknown, none: Value, cluster: Cluster) -> Value:
+    """Whether a joined value is None: each side may be known to be something."""
+    key = (_of_either, op, value)
+    found = TABLE.get(key)
+    if found is None:
+        test, then, orelse = value.args
+        sides = binary(op, then, none, cluster), binary(op, orelse, none, cluster)
+        found = TABLE[key] = phi(test, *sides)
+    result: Value = found
+    return result
 
 
 def _tally(value: Value) -> int | None:
