@@ -30,7 +30,7 @@ def test_a_patience_on_the_loss_of_each_rank_is_found(name: str) -> None:
 
 
 def test_what_is_not_settled_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rank_execution, "MAX_QUESTIONS", 1)
+    monkeypatch.setattr(rank_execution, "MAX_QUESTIONS", 0)
     found = checked(script("subtract"))
     assert not hangs(found)
     (incomplete,) = found.incomplete

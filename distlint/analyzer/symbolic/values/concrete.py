@@ -104,8 +104,8 @@ def _by_rank(
     return ranked([_apply(op, function, a, b) for a, b in zip(lefts, rights, strict=True)])
 
 
-HORIZON = 8
-"""Counters are followed up to here; whether they pass a larger number is left open."""
+HORIZON = 2
+"""Counters are followed as far as loops are executed; how a larger number compares is left open."""
 
 
 def _is_horizon(op: str, left: Any, right: Any) -> bool:
