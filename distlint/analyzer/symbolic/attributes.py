@@ -257,7 +257,7 @@ def assigned_values(machine: NameResolver, cls: ir.Class, bound: Value, attr: st
     for owner in mro(machine, cls):
         if isinstance(owner, str):
             continue
-        for function, node, index in machine.context.assignments(owner, attr):
+        for function, node, index in machine.context.shapes.assigned_to_attribute(owner, attr):
             module = machine.context.module_of(owner)
             scope = machine.number("self", owner, function.name)
             frame = Frame(

@@ -77,7 +77,7 @@ class CollectiveResults(ContextManagers):
 
     def synchronise_buffers(self, owner: v.Instance, place: Place) -> None:
         """One of ``self.buffers()`` is the same on all ranks: a loop passes over all of them."""
-        for name in self.context.buffers_of(owner.cls):
+        for name in self.context.shapes.buffers_of(owner.cls):
             value = self.store.get((owner.oid, name))
             if value is not None and value.local:
                 self.store[owner.oid, name] = unknown("sync", place, name, fresh=True)

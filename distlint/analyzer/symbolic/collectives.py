@@ -15,7 +15,13 @@ from distlint.analyzer.symbolic.framework_names import DATA_LOADER, MODULE
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
 from distlint.analyzer.symbolic.groups import is_group
 from distlint.analyzer.symbolic.state import CollectiveReached, Event, Key, PathPruned
-from distlint.analyzer.symbolic.strategies import UNDER, rules_out_strategies
+from distlint.analyzer.symbolic.strategies import (
+    UNDER,
+    alone_with,
+    built_tags,
+    rules_out_strategies,
+    tags_of,
+)
 from distlint.analyzer.symbolic.tensors import dtype_of, shape_of
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import AMBIENT_TAGS, Argument, Collective, Entry, GroupSource
@@ -177,7 +183,7 @@ class Collectives(Expressions):
         if any(self.built_with(receiver, argument) for argument in row.not_built_with):
             return False
         if isinstance(receiver, v.Obj):
-            if any(self.built_with(receiver, a) for a in self.context.alone_with(receiver.kind)):
+            if any(self.built_with(receiver, a) for a in alone_with(self.catalogue, receiver.kind)):
                 return False
             if (row.once_until or row.after_gradients) and self.is_cached(receiver.oid):
                 return False
@@ -204,9 +210,11 @@ class Collectives(Expressions):
             self.context.main, row.framework, row.always_since
         ):
             return ()
-        owned = self.context.tags_of(receiver.kind) if isinstance(receiver, v.Obj) else frozenset()
+        owned = (
+            tags_of(self.catalogue, receiver.kind) if isinstance(receiver, v.Obj) else frozenset()
+        )
         if isinstance(receiver, v.Obj):
-            owned = owned | self.context.built_tags(receiver)
+            owned = owned | built_tags(self.catalogue, receiver)
         if not owned.isdisjoint(row.only_under):
             return ()
         tags = [tag for tag in row.only_under if tag in AMBIENT_TAGS]

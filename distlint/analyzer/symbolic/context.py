@@ -15,15 +15,14 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.static.callgraph import BUILTINS
 from distlint.analyzer.static.effects import Effects
 from distlint.analyzer.static.taint import ANYTHING
-from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.block_exits import has_exit, leaves
 from distlint.analyzer.symbolic.cluster import Cluster
+from distlint.analyzer.symbolic.code_shapes import CodeShapes
 from distlint.analyzer.symbolic.continuations import AfterYield, Continuation, EndOfGenerator
 from distlint.analyzer.symbolic.loops import Loops
 from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
 from distlint.analyzer.symbolic.values import Value
-from distlint.catalogue.catalogue import IMPLIED_TAGS
-from distlint.catalogue.entries import Argument
 from distlint.source.incomplete import Reason
 
 if TYPE_CHECKING:
@@ -45,9 +44,6 @@ EXPRESSIONS_PER_STEP = 3
 
 
 AnyContinuation = TypeVar("AnyContinuation", bound=Continuation)
-
-GlobalAssignment = tuple[ir.Function, ir.Expr, int | None]
-"""A function that assigns to a global, the value, and which item of it is meant."""
 
 
 class ExecutionContext:
@@ -96,14 +92,9 @@ class ExecutionContext:
         """Does the root begin in the middle of a program, and not where that begins?"""
         self._numbers: dict[Hashable, int] = {}
         self._continuations: dict[tuple[object, ...], Any] = {}
-        self._assignments: dict[ir.Class, dict[str, list[GlobalAssignment]]] = {}
-        self._global_assignments: dict[str, dict[str, list[GlobalAssignment]]] = {}
-        self._bindings: dict[ir.Function, dict[str, list[object]]] = {}
         self.hierarchy: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         """The bases of each class of the project, as far as they have been asked for."""
-        self._handed_on: dict[ir.Function, int | None] = {}
-        self._devices: dict[ir.Function, frozenset[str]] = {}
-        self._buffers: dict[ir.Class, frozenset[str]] = {}
+        self.shapes = CodeShapes()
         self._meets: dict[ir.Block, bool] = {}
         self._refuses: dict[ir.Function, bool] = {}
         self._alike: dict[ir.Block, bool] = {}
@@ -170,7 +161,7 @@ class ExecutionContext:
 
     def reasons(self) -> set[Reason]:
         """Why something in the root may have been missed, as far as it has been walked."""
-        never_left = any(_has_exit(loop) for loop in self.loops_cut - self.loops_left)
+        never_left = any(has_exit(loop) for loop in self.loops_cut - self.loops_left)
         return self.incomplete | ({Reason.LOOPS} if never_left else set())
 
     def may_communicate(self, function: ir.Function) -> bool:
@@ -225,27 +216,6 @@ class ExecutionContext:
 
     # ---- what statements do, as far as their shape tells
 
-    def aborts(self, block: ir.Block) -> bool:
-        """Does the block end the job with an error, unless it is left before?"""
-        if not block:
-            return False
-        last = block[-1]
-        if isinstance(last, ir.Raise):
-            return True
-        return (
-            isinstance(last, ir.Evaluate)
-            and isinstance(last.value, ir.Call)
-            and _is_abort(last.value)
-        )
-
-    def is_left_by_error_alone(self, block: ir.Block) -> bool:
-        """Does the block end the job with an error, and is there no other way out of it?"""
-        return self.aborts(block) and not _may_be_left(block)
-
-    def always_aborts(self, block: ir.Block) -> bool:
-        """Does every way through the block end the job with an error, and after a known time?"""
-        return self.aborts(block) and not _leaves(block)
-
     def meets(self, frame: Frame | None, block: ir.Block) -> bool:
         """May a block, or what it calls, communicate?"""
         known = self._meets.get(block)
@@ -267,7 +237,7 @@ class ExecutionContext:
         """May both ways be run one after the other? Not if one leaves, or is seen to matter."""
         known = self._mergeable.get(statement)
         if known is None:
-            known = not _leaves((*statement.body, *statement.orelse), flags=True)
+            known = not leaves((*statement.body, *statement.orelse), flags=True)
             self._mergeable[statement] = known
         return known
 
@@ -363,96 +333,7 @@ class ExecutionContext:
         """Is what a function returns the same on all ranks, whatever these parameters are?"""
         return not self.effects.taint.leaks(function, names)
 
-    # ---- what the catalogue says about classes
-
-    def tags_of(self, kind: str) -> frozenset[str]:
-        """Strategies that an object of this class is a sign of, with what they imply."""
-        found: set[str] = set()
-        for info in self.catalogue.classes(kind):
-            for tag in info.tags:
-                found.update((tag, *IMPLIED_TAGS.get(tag, ())))
-        return frozenset(found)
-
-    def alone_with(self, kind: str) -> list[Argument]:
-        """Constructor arguments with which an object keeps to itself."""
-        return [argument for info in self.catalogue.classes(kind) for argument in info.alone_with]
-
-    def built_tags(self, value: v.Obj) -> frozenset[str]:
-        """Strategies that the arguments of the constructor are a sign of."""
-        found: set[str] = set()
-        for info in self.catalogue.classes(value.kind):
-            for argument, tag in (info.tagged_by or {}).items():
-                given = any(
-                    mark.startswith(f"{argument}=")
-                    and not mark.endswith(("=None", "=False", "=''"))
-                    for mark in value.marks
-                )
-                if given:
-                    found.update((tag, *IMPLIED_TAGS.get(tag, ())))
-        return frozenset(found)
-
     # ---- classes
-
-    def assignments(
-        self, cls: ir.Class, attr: str
-    ) -> list[tuple[ir.Function, ir.Expr, int | None]]:
-        """What the methods of a class assign to ``self.attr``: method, value, item of a tuple."""
-        table = self._assignments.get(cls)
-        if table is None:
-            table = {}
-            for function in cls.methods.values():
-                owner = function.params[0].name if function.params else ""
-                for name, value, index in _self_assignments(function.body, owner):
-                    table.setdefault(name, []).append((function, value, index))
-            self._assignments[cls] = table
-        return table.get(attr, [])
-
-    def global_assignments(self, module: Module, name: str) -> list[GlobalAssignment]:
-        """What functions of a module assign to a global: function, value, item of a tuple."""
-        table = self._global_assignments.get(module.key)
-        if table is None:
-            table = self._global_assignments[module.key] = {}
-            for function in module.functions:
-                for target, value, index in ir.assignments_in(function.body):
-                    if isinstance(target, ir.Name) and target.id in function.outer:
-                        table.setdefault(target.id, []).append((function, value, index))
-        return table.get(name, [])
-
-    def bindings(self, function: ir.Function, name: str) -> list[object]:
-        """What a function binds a variable to: expressions, functions, None for anything else."""
-        table = self._bindings.get(function)
-        if table is None:
-            table = self._bindings[function] = {}
-            for target, value, index in ir.assignments_in(function.body):
-                for bound in ir.names_bound(target):
-                    table.setdefault(bound, []).append(value if index is None else None)
-            for node in ir.own_nodes(function.body):
-                if isinstance(node, ir.Define):
-                    table.setdefault(node.function.name, []).append(node.function)
-                elif not isinstance(node, ir.Assign):
-                    for bound in ir.bound_by(node):
-                        table.setdefault(bound, []).append(None)
-        return table.get(name, [])
-
-    def buffers_of(self, cls: ir.Class) -> frozenset[str]:
-        """The names that a class gives its buffers: ``self.register_buffer("name", tensor)``."""
-        if cls not in self._buffers:
-            self._buffers[cls] = frozenset(
-                node.args[0].value.value
-                for method in cls.methods.values()
-                for node in ir.own_nodes(method.body)
-                if isinstance(node, ir.Call)
-                and ir.last_name(node.func) == "register_buffer"
-                and node.args
-                and isinstance(node.args[0].value, ir.Literal)
-            )
-        return self._buffers[cls]
-
-    def hands_on(self, function: ir.Function) -> int | None:
-        """The parameter whose items a generator yields as they are, one by one; None if none is."""
-        if function not in self._handed_on:
-            self._handed_on[function] = _handed_on(function)
-        return self._handed_on[function]
 
     def asks_for_kind(self, function: ir.Function) -> bool:
         """Is it a test of what kind of thing it is given? That is the same on all ranks."""
@@ -460,79 +341,9 @@ class ExecutionContext:
         is_one = isinstance(last, ir.Return) and not _OF_KIND.isdisjoint(function.tokens)
         return is_one and self.effects.graph.is_short(function)
 
-    def binds_device(self, function: ir.Function, name: str) -> bool:
-        """Is a parameter used as the device of this process? Then it is the local rank."""
-        known = self._devices.get(function)
-        if known is None:
-            known = frozenset(_device_names(function.body))
-            self._devices[function] = known
-        return name in known
-
 
 _OF_KIND = frozenset({"is_floating_point", "is_complex", "is_tensor", "isinstance"})
 """Calls that look at the type of a thing, or at its dtype."""
-
-
-def _handed_on(function: ir.Function) -> int | None:
-    """The position of ``items`` in a body like ``for each in items: ...; yield each; ...``."""
-    loops = [loop for loop in function.body if isinstance(loop, ir.For)]
-    names = [param.name if not param.star else "" for param in function.params]
-    for loop in loops:
-        items, each = loop.iterable, loop.target
-        if not isinstance(items, ir.Name) or not isinstance(each, ir.Name):
-            continue
-        nodes = [node for node in ir.own_nodes(function.body) if node is not loop]
-        bound = frozenset().union(*map(ir.bound_by, nodes))
-        if (
-            items.id in names
-            and bound.isdisjoint({items.id, each.id})
-            and not any(isinstance(node, _LEAVING) for node in nodes)
-            and sum(isinstance(node, ir.Yield) for node in nodes) == 1
-            and any(_yields(statement, each.id) for statement in loop.body)
-        ):
-            return names.index(items.id)
-    return None
-
-
-_LEAVING = (ir.Return, ir.Break, ir.Continue, ir.Try)
-
-
-def _yields(statement: ir.Stmt, name: str) -> bool:
-    """Is it ``yield name``?"""
-    return (
-        isinstance(statement, ir.Evaluate)
-        and isinstance(statement.value, ir.Yield)
-        and not statement.value.delegated
-        and isinstance(statement.value.value, ir.Name)
-        and statement.value.value.id == name
-    )
-
-
-def _self_assignments(block: ir.Block, owner: str) -> Iterator[tuple[str, ir.Expr, int | None]]:
-    for item, value, index in ir.assignments_in(block):
-        if (
-            isinstance(item, ir.Attribute)
-            and isinstance(item.value, ir.Name)
-            and item.value.id == owner
-        ):
-            yield item.attr, value, index
-
-
-def _device_names(block: ir.Block) -> Iterator[str]:
-    """Names passed as ``device_ids=[name]`` or to ``set_device(name)``."""
-    stack: list[Any] = list(block)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Call):
-            name = ir.last_name(node.func)
-            for argument in node.args:
-                value = argument.value
-                if argument.keyword == "device_ids" and isinstance(value, ir.Display):
-                    yield from (item.id for item in value.items if isinstance(item, ir.Name))
-                elif name == "set_device" and isinstance(value, ir.Name):
-                    yield value.id
-        if not isinstance(node, (ir.Define, ir.DefineClass)):
-            stack.extend(ir.children(node))
 
 
 def _is_group_of_all(node: ir.Expr | None) -> bool:
@@ -540,66 +351,3 @@ def _is_group_of_all(node: ir.Expr | None) -> bool:
     if isinstance(node, ir.Call) and ir.last_name(node.func) == "new_group":
         return not any(each.star or each.keyword in {None, "ranks"} for each in node.args)
     return isinstance(node, ir.Attribute) and node.attr == "WORLD"
-
-
-def _is_abort(call: ir.Call) -> bool:
-    """``sys.exit(1)``, ``os._exit(1)``, ``os.abort()``, ``pytest.skip()``, ``parser.error()``."""
-    name = ir.last_name(call.func)
-    if name in {"abort", "skip"}:
-        return True
-    if name == "error":
-        receiver = getattr(call.func, "value", None)
-        return isinstance(receiver, ir.Name) and "parser" in receiver.id
-    if name not in {"exit", "_exit", "quit"} or not call.args:
-        return False
-    status = call.args[0].value
-    return not (isinstance(status, ir.Literal) and status.value in {0, None})
-
-
-def _has_exit(loop: ir.Stmt) -> bool:
-    """Can a loop come to an end, other than by an exception of something that it calls?"""
-    return isinstance(loop, ir.While) and (
-        not (isinstance(loop.test, ir.Literal) and loop.test.value)
-        or any(
-            isinstance(node, (ir.Break, ir.Return, ir.Raise)) for node in ir.own_nodes(loop.body)
-        )
-    )
-
-
-def _may_be_left(block: ir.Block) -> bool:
-    """Is there a way out of a block that is no error: a jump, or an exit with success?"""
-    stack: list[tuple[Any, bool]] = [(statement, False) for statement in block]
-    while stack:
-        node, in_loop = stack.pop()
-        if isinstance(node, ir.Return):
-            return True
-        if isinstance(node, (ir.Break, ir.Continue)) and not in_loop:
-            return True
-        if isinstance(node, ir.Evaluate) and _is_quiet_exit(node.value):
-            return True
-        in_loop = in_loop or isinstance(node, (ir.For, ir.While))
-        stack.extend(
-            (child, in_loop)
-            for child in ir.children(node)
-            if isinstance(child, (ir.Stmt, ir.Handler))
-            and not isinstance(child, (ir.Define, ir.DefineClass))
-        )
-    return False
-
-
-def _is_quiet_exit(node: ir.Expr) -> bool:
-    """``sys.exit()``, ``os._exit(0)``"""
-    return (
-        isinstance(node, ir.Call)
-        and ir.last_name(node.func) in {"exit", "_exit", "quit"}
-        and not _is_abort(node)
-    )
-
-
-def _leaves(block: ir.Block, flags: bool = False) -> bool:
-    """Is there a jump, a yield or a loop of unknown length in the block? Or a flag that stops?"""
-    return any(
-        isinstance(node, (ir.Return, ir.Break, ir.Continue, ir.While, ir.Yield))
-        or (flags and hooks.sets_stop_flag(node))
-        for node in ir.own_nodes(block)
-    )

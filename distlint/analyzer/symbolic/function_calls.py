@@ -52,7 +52,7 @@ def call_function(
     label = (function.name, function.site, function.module)
     given = (*args, *keywords.values())
     if only_yields(machine, function):
-        passed = machine.context.hands_on(function)
+        passed = machine.context.shapes.hands_on(function)
         if passed is not None and passed < len(args):
             return args[passed]
         if passed is not None and function.params[passed].name in keywords:

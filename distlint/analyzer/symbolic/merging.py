@@ -7,6 +7,7 @@ from contextlib import suppress
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import bind_target
+from distlint.analyzer.symbolic.block_exits import is_left_by_error_alone
 from distlint.analyzer.symbolic.collective_results import CollectiveResults
 from distlint.analyzer.symbolic.continuations import RestOfBlock
 from distlint.analyzer.symbolic.iterables import LOOP_BOUND, exact_items, loop_item, trip_atom
@@ -109,7 +110,7 @@ class Merging(CollectiveResults):
     def drops_arm(self, s: ir.If, value: Value, k: RestOfBlock) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
         for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
-            if not self.context.is_left_by_error_alone(arm):
+            if not is_left_by_error_alone(arm):
                 continue
             if self.is_stopped(k, _raised_by(arm)):
                 continue

@@ -44,7 +44,7 @@ def bind_once(machine: Interpreter, function: ir.Function, name: str) -> None:
     if key in machine.store:
         return
     machine.store[key] = unknown("closure", function.name, name)
-    found = machine.context.bindings(function, name)
+    found = machine.context.shapes.assigned_to_variable(function, name)
     node = found[0] if len(found) == 1 else None
     if isinstance(node, ir.Function):
         machine.store[key] = v.func(node, machine.frame.scope)
@@ -78,7 +78,7 @@ def unbound_param(
         # it does where the function asks for its own
         hint = machine.catalogue.hint(param.name)
         return v.obj(hint, machine.number("hint", param.name)) if hint else otherwise
-    if machine.context.binds_device(function, param.name):
+    if machine.context.shapes.binds_device(function, param.name):
         return v.ranked(machine.cluster.coordinates("local"))
     if "virtual" in function.name:
         return otherwise  # the chunks of a model on one rank have numbers, too

@@ -102,7 +102,7 @@ class NameResolver(Interpreter):
     def set_by_functions(self, module: Module, name: str) -> list[Value]:
         """What functions of a module assign to a global of it."""
         found: list[Value] = []
-        for function, node, index in self.context.global_assignments(module, name):
+        for function, node, index in self.context.shapes.assigned_to_global(module, name):
             scope = self.number("global", function.name)
             outer = Frame(self.context.module_scope(module), module, None, 0)
             frame = Frame(scope, module, function, 1, outer)

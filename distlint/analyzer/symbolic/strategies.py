@@ -5,6 +5,8 @@ from __future__ import annotations
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.state import Question
 from distlint.analyzer.symbolic.values import Unknown
+from distlint.catalogue.catalogue import IMPLIED_TAGS, Catalogue
+from distlint.catalogue.entries import Argument
 
 UNDER = "under"
 """Operator of the unknown that says whether one of several strategies is in use."""
@@ -39,3 +41,31 @@ def rules_out_strategies(question: Question, outcome: bool) -> bool:
     if outcome or not isinstance(question, Unknown) or question.op == UNDER:
         return False
     return asks_for_strategy(question)
+
+
+def tags_of(catalogue: Catalogue, kind: str) -> frozenset[str]:
+    """Strategies that an object of this class is a sign of, with what they imply."""
+    found: set[str] = set()
+    for info in catalogue.classes(kind):
+        for tag in info.tags:
+            found.update((tag, *IMPLIED_TAGS.get(tag, ())))
+    return frozenset(found)
+
+
+def alone_with(catalogue: Catalogue, kind: str) -> list[Argument]:
+    """Constructor arguments with which an object keeps to itself."""
+    return [argument for info in catalogue.classes(kind) for argument in info.alone_with]
+
+
+def built_tags(catalogue: Catalogue, value: v.Obj) -> frozenset[str]:
+    """Strategies that the arguments of the constructor are a sign of."""
+    found: set[str] = set()
+    for info in catalogue.classes(value.kind):
+        for argument, tag in (info.tagged_by or {}).items():
+            given = any(
+                mark.startswith(f"{argument}=") and not mark.endswith(("=None", "=False", "=''"))
+                for mark in value.marks
+            )
+            if given:
+                found.update((tag, *IMPLIED_TAGS.get(tag, ())))
+    return frozenset(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic.assignment import set_name
+from distlint.analyzer.symbolic.block_exits import aborts, always_aborts
 from distlint.analyzer.symbolic.calls import Calls
 from distlint.analyzer.symbolic.continuations import (
     AbruptCompletion,
@@ -110,7 +111,7 @@ class Unwinder(Calls):
         while k is not None and not _begins_processes(k):
             if isinstance(k, TryBlock):
                 handler = self.catching(k.statement, raised)
-                if handler is not None and not self.context.aborts(handler.body):
+                if handler is not None and not aborts(handler.body):
                     return True
             elif isinstance(k, FinallyBlock):
                 if self.context.meets(k.frame, k.block):
@@ -264,7 +265,7 @@ class Unwinder(Calls):
         if self.reading or _is_probe(k.frame):
             return None
         for handler in k.statement.handlers:
-            if self.context.always_aborts(handler.body) and not self.is_stopped(k.next):
+            if always_aborts(handler.body) and not self.is_stopped(k.next):
                 continue
             if not handler.is_for_all:
                 return handler
