@@ -234,7 +234,6 @@ def test_a_file_among_the_shipped_ones_is_all_that_a_framework_needs(
 STILL_NAMED = {
     "analyzer/symbolic/builtin_calls.py",
     "analyzer/symbolic/framework_names.py",
-    "analyzer/symbolic/collectives.py",
     "analyzer/symbolic/strategies.py",
     "analyzer/static/guards/world_size.py",
     "analyzer/static/hooks.py",

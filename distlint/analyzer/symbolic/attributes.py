@@ -7,6 +7,7 @@ from functools import partial
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.class_hierarchy import mro
+from distlint.analyzer.symbolic.groups import group_from
 from distlint.analyzer.symbolic.parameters import ev_unbound
 from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
 from distlint.analyzer.symbolic.resolution import NameResolver
@@ -89,7 +90,7 @@ def property_value(
     if entry.collective is not None and entry.collective.form == "property":
         return machine.collective(entry, [], {}, None, site, receiver)
     if entry.group is not None and entry.group.form == "property":
-        return machine.group_from(entry.group, {}, receiver)
+        return group_from(machine, entry.group, {}, receiver)
     return None
 
 

@@ -6,8 +6,14 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.framework_names import ITERABLE_DATASET
+from distlint.analyzer.symbolic.framework_names import (
+    DATA_LOADER,
+    ITERABLE_DATASET,
+    MODULE,
+    MODULES,
+)
 from distlint.analyzer.symbolic.interpreter import Interpreter
+from distlint.analyzer.symbolic.values import Unknown, Value
 
 
 def mro(machine: Interpreter, cls: ir.Class) -> tuple[ir.Class | str, ...]:
@@ -30,23 +36,25 @@ def mro(machine: Interpreter, cls: ir.Class) -> tuple[ir.Class | str, ...]:
     return known_bases[cls]
 
 
-def class_has_buffers(machine: Interpreter, cls: ir.Class) -> bool:
-    """Does a module of this class hold buffers? One under a condition does not count."""
-    names: set[str] = set()
-    registers = False
-    for owner in mro(machine, cls):
-        if isinstance(owner, str):
-            continue
-        module = machine.context.module_of(owner)
-        for function in module.functions:
-            names.update(function.tokens)
-            registers = registers or any(
-                isinstance(statement, ir.Evaluate)
-                and isinstance(statement.value, ir.Call)
-                and getattr(statement.value.func, "attr", "") == "register_buffer"
-                for statement in function.body
-            )
-    return registers or any("BatchNorm" in name for name in names)
+def kind_of(machine: Interpreter, value: Value) -> str | None:
+    """The framework class of a value, looking through the project's subclasses."""
+    if isinstance(value, v.Obj):
+        return value.kind
+    if isinstance(value, v.Instance):
+        return next((owner for owner in mro(machine, value.cls) if isinstance(owner, str)), None)
+    if isinstance(value, Unknown) and value.op in {"param", "call", "global", "attr", "method"}:
+        # what is handed to prepare under the name of a model is one
+        name = str(value.args[-1] if value.op in {"global", "attr"} else value.args[0])
+        last = name.rsplit(".", 1)[-1].rsplit(":", 1)[0].lower()
+        if value.op == "call" and name.startswith(MODULES):
+            return MODULE
+        if last.endswith(("model", "net", "network", "unet", "transformer")) or (
+            value.op == "call" and "from_pretrained" in name
+        ):
+            return MODULE
+        if last.endswith(("dataloader", "loader")):
+            return DATA_LOADER
+    return None
 
 
 def strides_by_rank(machine: Interpreter, cls: ir.Class) -> bool:

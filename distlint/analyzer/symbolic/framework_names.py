@@ -5,11 +5,15 @@ from __future__ import annotations
 BACKWARD = "torch.Tensor.backward"
 DATA_LOADER = "torch.utils.data.DataLoader"
 DEVICE_MESH = "torch.distributed.device_mesh.DeviceMesh"
+DISTRIBUTED = "torch.distributed."
 DISTRIBUTED_SAMPLER = "torch.utils.data.DistributedSampler"
 ITERABLE_DATASET = "torch.utils.data.IterableDataset"
 JOIN = "torch.distributed.algorithms.Join"
 MODULE = "torch.nn.Module"
+MODULES = "torch.nn."
 PROCESS_GROUP = "torch.distributed.ProcessGroup"
+READY_MODELS = "torchvision.models"
+SUM = "torch.distributed.ReduceOp.SUM"
 TENSOR = "torch.Tensor"
 
 PARALLEL_WORDS = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})

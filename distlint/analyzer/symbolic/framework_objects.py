@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.collectives import BUILT_WITH_GROUP, SYNC_BUFFERS, Collectives
+from distlint.analyzer.symbolic.buffers import SYNC_BUFFERS
+from distlint.analyzer.symbolic.class_hierarchy import kind_of
+from distlint.analyzer.symbolic.collective_arguments import named
+from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER, DISTRIBUTED_SAMPLER, MODULE
+from distlint.analyzer.symbolic.groups import BUILT_WITH_GROUP
 from distlint.analyzer.symbolic.iterables import is_seldom_uneven, is_uneven
 from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import Entry, Returns
@@ -21,7 +25,7 @@ def constructed(
 ) -> Value:
     info = entry.cls
     assert info is not None
-    arguments = machine.named(info.params, args, keywords)
+    arguments = named(info.params, args, keywords)
     inner = arguments.get(info.wraps) if info.wraps else None
     marks = {
         f"{name}={value.value!r}" for name, value in arguments.items() if isinstance(value, Const)
@@ -90,7 +94,7 @@ def returned(
         return v.obj(
             kinds, machine.number("new", machine.here(site), kinds), args[0] if args else None
         )
-    arguments = machine.named(returns.params, args, keywords)
+    arguments = named(returns.params, args, keywords)
     inner = arguments.get("model") or (args[0] if args else None)
     made: list[Value] = []
     for index, kind in enumerate(kinds):
@@ -121,7 +125,7 @@ def converted(
     receiver: Value | None,
 ) -> Value:
     """What ``prepare`` makes of one of its arguments."""
-    kind = machine.kind_of(value)
+    kind = kind_of(machine, value)
     if kind is None and isinstance(value, Unknown) and returns.model is not None:
         kind = MODULE if index == returns.params.index(returns.model) else None
     if kind is None or not returns.converts:

@@ -13,16 +13,16 @@ from distlint.analyzer.symbolic.view import GRADIENTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from distlint.analyzer.symbolic.resolution import NameResolver
+    from distlint.analyzer.symbolic.interpreter import Interpreter
     from distlint.analyzer.symbolic.state import Frame
 
 
-def arms_backward(machine: NameResolver, target: v.Obj) -> bool:
+def arms_backward(machine: Interpreter, target: v.Obj) -> bool:
     """Does a forward of a wrapped model record gradients that a backward will reduce?"""
     return ("nosync", target.oid) not in machine.store and records_gradients(machine)
 
 
-def records_gradients(machine: NameResolver) -> bool:
+def records_gradients(machine: Interpreter) -> bool:
     """Are gradients recorded, as far as contexts and decorators of functions in hand tell?"""
     mode = machine.store.get(GRADIENTS)
     if isinstance(mode, Const):
@@ -31,7 +31,7 @@ def records_gradients(machine: NameResolver) -> bool:
     return next((mode for mode in modes if mode is not None), True)
 
 
-def _frames(machine: NameResolver) -> Iterator[Frame]:
+def _frames(machine: Interpreter) -> Iterator[Frame]:
     """The activations in hand, the innermost first."""
     yield machine.frame
     k = machine.k
@@ -41,7 +41,7 @@ def _frames(machine: NameResolver) -> Iterator[Frame]:
         k = k.next
 
 
-def _decorated(machine: NameResolver, frame: Frame) -> bool | None:
+def _decorated(machine: Interpreter, frame: Frame) -> bool | None:
     """Whether the decorators of a function let gradients be recorded; None if they do not tell."""
     for decorator in frame.function.decorators if frame.function is not None else ():
         node = decorator.func if isinstance(decorator, ir.Call) else decorator

@@ -12,7 +12,7 @@ from distlint.analyzer.symbolic.continuations import Continuation
 from distlint.analyzer.symbolic.joining import Joining
 from distlint.analyzer.symbolic.state import CallRequested, Frame, ResultKey
 from distlint.analyzer.symbolic.values import Value
-from distlint.catalogue.entries import Entry, GroupSource
+from distlint.catalogue.entries import Entry
 
 
 class Interpreter(Joining, ABC):
@@ -76,12 +76,6 @@ class Interpreter(Joining, ABC):
         value: Value | None = None,
     ) -> Value:
         """What a rank has when it has called a collective."""
-
-    @abstractmethod
-    def group_from(
-        self, source: GroupSource, arguments: dict[str, Value], receiver: Value | None
-    ) -> Value:
-        """The process group that a call or attribute yields."""
 
     @abstractmethod
     def is_stopped(self, k: Continuation | None, raised: str = "") -> bool:

@@ -9,10 +9,12 @@ from distlint.analyzer.static.slicing import fails_alone
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place
 from distlint.analyzer.symbolic.builtin_calls import call_builtin
+from distlint.analyzer.symbolic.collective_arguments import argument_node, named
 from distlint.analyzer.symbolic.collective_events import for_all
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.framework_names import BACKWARD, COMPUTING, PARALLEL_WORDS
 from distlint.analyzer.symbolic.framework_objects import constructed, returned
+from distlint.analyzer.symbolic.groups import group_from
 from distlint.analyzer.symbolic.local_sources import local_value, note_seed
 from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
 from distlint.analyzer.symbolic.state import Disagreement
@@ -86,7 +88,7 @@ def call_entry(
     if entry.seed is not None:
         note_seed(machine, entry.seed, args, keywords)
     if entry.rank is not None:
-        arguments = machine.named(entry.rank.params, args, keywords)
+        arguments = named(entry.rank.params, args, keywords)
         value = rank_value(
             machine, entry.rank, arguments.get(entry.rank.group) if entry.rank.group else None
         )
@@ -97,13 +99,13 @@ def call_entry(
     elif entry.local is not None:
         value = local_value(machine, entry, args, keywords, site, node)
     elif entry.group is not None:
-        value = machine.group_from(
-            entry.group, machine.named(entry.group.params, args, keywords), receiver
+        value = group_from(
+            machine, entry.group, named(entry.group.params, args, keywords), receiver
         )
     elif entry.returns is not None:
         value = returned(machine, entry.returns, args, keywords, site, receiver)
         if entry.returns.in_place and value is not None:
-            place = machine.argument_node(entry.returns.params, entry.returns.in_place, node)
+            place = argument_node(entry.returns.params, entry.returns.in_place, node)
             if place is not None:
                 assign_place(machine, place, value)
     elif entry.cls is not None:
@@ -137,7 +139,7 @@ def note_agreement(
     """Note arguments that have to be the same on all ranks and are rank-local."""
     if agreement is None or machine.log is not None:
         return
-    arguments = machine.named(agreement.params, args, keywords)
+    arguments = named(agreement.params, args, keywords)
     for param in agreement.agree:
         value = arguments.get(param)
         if value is not None and value.local and not getattr(value, "weak", False):

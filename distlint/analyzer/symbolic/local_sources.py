@@ -7,6 +7,7 @@ from typing import Any
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place, set_attribute, set_name
+from distlint.analyzer.symbolic.collective_arguments import argument_node, named
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, UNEVEN, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.view import SEEDED
@@ -23,7 +24,7 @@ def local_value(
 ) -> Value:
     source = entry.local
     assert source is not None
-    arguments = machine.named(source.params, args, keywords)
+    arguments = named(source.params, args, keywords)
     kinds = [value for value in keywords.values() if isinstance(value, v.External)]
     if source.form == "handler":
         note_handler(machine, arguments.get(source.handler) if source.handler else None)
@@ -33,7 +34,7 @@ def local_value(
     if seeded is const(True):
         return alike
     if source.in_place:
-        place = machine.argument_node(source.params, source.in_place, node)
+        place = argument_node(source.params, source.in_place, node)
         if place is not None:
             old = arguments.get(source.in_place, const(None))
             new = unknown("changed", old, machine.here(site), local=True, fresh=True)
@@ -81,7 +82,7 @@ def note_handler(machine: Collectives, handler: Value | None) -> None:
 def note_seed(
     machine: Collectives, seed: Seed, args: list[Value], keywords: dict[str, Value]
 ) -> None:
-    arguments = machine.named(seed.params, args, keywords)
+    arguments = named(seed.params, args, keywords)
     value = arguments.get(seed.seed, args[0] if args else const(0))
     if not value.local and not v.is_ranked(value) and not _mentions_rank(value):
         for stream in seed.streams:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.attributes import object_attribute
+from distlint.analyzer.symbolic.collective_arguments import argument_is
 from distlint.analyzer.symbolic.collective_events import WORLD, for_all
-from distlint.analyzer.symbolic.collectives import BUILT_WITH_GROUP, Collectives
+from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.data_methods import call_data_method
 from distlint.analyzer.symbolic.framework_names import BACKWARD, PROCESS_GROUP
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
-from distlint.analyzer.symbolic.groups import is_group
+from distlint.analyzer.symbolic.groups import BUILT_WITH_GROUP, is_group, members_of
 from distlint.analyzer.symbolic.library_calls import agreement_of, call_entry, note_agreement
 from distlint.analyzer.symbolic.opaque_calls import handed_over
 from distlint.analyzer.symbolic.values import SAME, Const, Value, const, unknown
@@ -124,7 +125,7 @@ def call_object_method(
     if machine.is_cached(receiver.oid) and isinstance(once, Const) and name in once.value:
         del machine.store[("once", receiver.oid)]
     if entry is not None:
-        if name == "generate" and machine.argument_is(keywords, _OWN_PACE):
+        if name == "generate" and argument_is(keywords, _OWN_PACE):
             return generated(machine, entry, args, keywords, site, node, receiver)
         value = call_entry(machine, entry, args, keywords, site, node, receiver)
         if value is not None:
@@ -173,7 +174,7 @@ def backward(machine: Collectives, wrapped: frozenset[int], site: int) -> Value:
         return const(None)
     groups = {machine.store.get((oid, BUILT_WITH_GROUP)) for oid in wrapped}
     group = groups.pop() if len(groups) == 1 else None
-    members = machine.members_of(machine.resolve(group)) if group is not None else WORLD
+    members = members_of(machine, machine.resolve(group)) if group is not None else WORLD
     if members[0] is not None and machine.rank not in members[0]:
         return const(None)
     name = BACKWARD

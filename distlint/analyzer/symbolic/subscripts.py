@@ -7,6 +7,7 @@ from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.environment import environment
 from distlint.analyzer.symbolic.framework_names import DEVICE_MESH
+from distlint.analyzer.symbolic.groups import group_from
 from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 
@@ -107,7 +108,7 @@ def subscript(machine: Interpreter, base: Value, index: Value) -> Value:
     if isinstance(base, v.Obj):
         entry = machine.catalogue.member(base.kind, "__getitem__")
         if entry is not None and entry.group is not None:
-            return machine.group_from(entry.group, {"": index}, base)
+            return group_from(machine, entry.group, {"": index}, base)
         if machine.catalogue.subclass_of(base.kind, DEVICE_MESH):
             return v.obj(base.kind, machine.number("submesh", base.oid, index), index)
     if base.local and isinstance(index, Unknown) and index.local and index.op in _MASKS:
