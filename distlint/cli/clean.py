@@ -10,7 +10,7 @@ from pathlib import Path
 
 from distlint.cli import FAILED, OK, options
 from distlint.cli.parser import Parser
-from distlint.engine.cache import FOLDER, clean
+from distlint.engine.cache_folder import FOLDER, clean
 from distlint.engine.errors import ConfigError
 from distlint.engine.settings import DEFAULT_EXCLUDE
 from distlint.source.paths import display

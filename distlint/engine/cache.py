@@ -10,74 +10,25 @@ configuration; it is replaced whole, and whatever is wrong with it, the run goes
 from __future__ import annotations
 
 import os
-import re
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
-from functools import lru_cache
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from distlint import __version__
 from distlint.analyzer.project.importers import Importers
 from distlint.analyzer.project.module_search import LARGE, Finder, content_of, state_of
+from distlint.engine.cache_folder import DAY, DAYS_KEPT, FOLDER, evict, stamp, write
+from distlint.engine.cache_format import DAMAGE, Entry, Node, load, text_of
+from distlint.engine.cache_identity import identity
 from distlint.engine.discovery import Target
 from distlint.engine.errors import ConfigError
 from distlint.engine.lookups import Key, Lookups
 from distlint.engine.results import FileResult
 from distlint.engine.settings import Resolver, Settings
 from distlint.source.document import digest
-from distlint.source.exchange import made, plain, shape_of
-
-FOLDER = ".distlint_cache"
-TAG = "CACHEDIR.TAG"
-TAG_TEXT = """\
-Signature: 8a477f597d28d172789f06886806bc55
-# This directory contains cached results of distlint, and can be deleted at any time.
-# For information about cache directory tags see https://bford.info/cachedir/
-"""
-IGNORE = ".gitignore"
-IGNORE_TEXT = "# Created by distlint.\n*\n"
-
-DAYS_KEPT = 30
-"""How long results are kept that no run has asked for."""
-
-_NOT_FOR_RESULTS = frozenset({"exclude", "baseline", "cache_dir", "unsafe_fixes", "sources"})
-"""Settings that decide which files are checked, or what is done with the results."""
-
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
-_DAY = 86_400
-_TEMPORARY = ".tmp"
-_NAME = re.compile(r"[0-9a-f]{32}\.cache(\.\d+\.tmp)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A file as a result has met it: its state if it was read, and where its imports led.
-
-    ``settings`` are those of its folder, empty where they are the same as for the result. That the
-    file is imported by others is a node of its own: few results rest on it.
-    """
-
-    path: str
-    state: str | None
-    settings: str
-    answers: tuple[tuple[str, str | None], ...]
-    importers: str | None = None
-    """A digest of the files that import it, and of what they take from it."""
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A result: the state of the file, the nodes it needs, the day that it was last of use."""
-
-    content: str
-    needs: int
-    seen: int
-    result: dict[str, Any]
+from distlint.source.exchange import made, plain
 
 
 class Cache:
@@ -111,7 +62,7 @@ class Cache:
         for store in self._stores.values():
             store.save()
         for folder in {store.file.parent.parent for store in self._stores.values()}:
-            _evict(folder)
+            evict(folder)
 
     def _store(self, settings: Settings) -> _Store:
         key = (settings.config, settings.root)
@@ -181,10 +132,10 @@ class _Store:
         self.lookups = Lookups()
         self._finder = Finder(settings.root, settings.src)
         self._importers = Importers(settings.root, self._finder, {})
-        self._stamp = _stamp(self.file)
-        self._nodes, self._entries = self._load()
+        self._stamp = stamp(self.file)
+        self._nodes, self._entries = load(self.file, self.identity)
         self._good = self._bad = 0
-        self._today = int(time.time() // _DAY)
+        self._today = int(time.time() // DAY)
         self._used: set[str] = set()
 
     def recall(self, path: Path, settings: Settings) -> FileResult | None:
@@ -200,11 +151,11 @@ class _Store:
         self._used.add(str(path))
         return result
 
-    def _made(self, path: Path, entry: _Entry) -> FileResult | None:
+    def _made(self, path: Path, entry: Entry) -> FileResult | None:
         content = {"path": str(path), "content": entry.content, **entry.result}
         try:
             return cast(FileResult, made(FileResult, content, self.root))
-        except _DAMAGE:
+        except DAMAGE:
             return None
 
     def _holds(self, needs: int) -> bool:
@@ -233,17 +184,17 @@ class _Store:
     # ---- writing
 
     def save(self) -> None:
-        is_old = self._stamp is not None and time.time() - self._stamp[0] / 1e9 > _DAY
+        is_old = self._stamp is not None and time.time() - self._stamp[0] / 1e9 > DAY
         if not self.results and not (is_old and self._used):
             return
         self._adopt_results()
         for path in self._used:
             self._entries[path].seen = self._today
-        if _stamp(self.file) != self._stamp:  # another run has been here
+        if stamp(self.file) != self._stamp:  # another run has been here
             self._adopt_others()
         self._drop_old()
         self._drop_nodes()
-        _write(self.file, self._text())
+        write(self.file, text_of(self.identity, self._nodes, self._entries))
 
     def _adopt_results(self) -> None:
         """Make entries of what was analysed in this run."""
@@ -269,7 +220,7 @@ class _Store:
                 if each.name not in ("path", "content")
                 and getattr(result, each.name) != each.default
             }
-            entry = _Entry(result.content, _moved(needs, ids), self._today, content)
+            entry = Entry(result.content, _moved(needs, ids), self._today, content)
             self._entries[path] = entry
             self._used.add(path)
 
@@ -289,7 +240,7 @@ class _Store:
 
     def _adopt_others(self) -> None:
         """Take over what another run has written since this one has read the file."""
-        nodes, entries = self._load()
+        nodes, entries = load(self.file, self.identity)
         ids = self._numbered(nodes)
         for path, entry in entries.items():
             if path not in self._used:
@@ -314,64 +265,6 @@ class _Store:
         self._nodes = [self._nodes[number] for number in kept]
         for entry in self._entries.values():
             entry.needs = _moved(entry.needs, ids)
-
-    # ---- the file
-
-    def _text(self) -> str:
-        import json
-
-        paths: dict[str, int] = {}
-
-        def numbered(path: str | None) -> int | None:
-            return None if path is None else paths.setdefault(path, len(paths))
-
-        nodes = [
-            [
-                numbered(node.path),
-                node.state,
-                node.settings,
-                {name: numbered(answer) for name, answer in node.answers},
-                node.importers,
-            ]
-            for node in self._nodes
-        ]
-        files = {
-            path: [entry.content, format(entry.needs, "x"), entry.seen, entry.result]
-            for path, entry in self._entries.items()
-        }
-        content = {"identity": self.identity, "paths": list(paths), "nodes": nodes, "files": files}
-        text = json.dumps(content, separators=(",", ":"))
-        return f"{digest(text.encode())}\n{text}"
-
-    def _load(self) -> tuple[list[Node], dict[str, _Entry]]:
-        """What the file holds: a digest, and the rest; nothing if it is damaged, or not ours."""
-        import json
-
-        try:
-            mark, _, data = self.file.read_bytes().partition(b"\n")
-            if digest(data).encode() != mark:
-                return [], {}
-            content = json.loads(data)
-            if content["identity"] != self.identity:
-                return [], {}
-            paths: list[str] = [*content["paths"]]
-            nodes = [
-                Node(
-                    paths[path],
-                    state,
-                    settings,
-                    tuple((n, None if a is None else paths[a]) for n, a in answers.items()),
-                    importers,
-                )
-                for path, state, settings, answers, importers in content["nodes"]
-            ]
-            entries = {
-                path: _Entry(content, int(needs, 16), int(seen), dict(result))
-                for path, (content, needs, seen, result) in content["files"].items()
-            }
-        except (OSError, *_DAMAGE):
-            return [], {}
-        return nodes, entries
 
 
 def _reached(lookups: Lookups) -> tuple[list[str], list[int]]:
@@ -424,132 +317,4 @@ def _moved(bits: int, ids: Sequence[int] | Mapping[int, int]) -> int:
     return sum(1 << ids[bit] for bit in _bits(bits))
 
 
-def identity(settings: Settings) -> str:
-    """What tells settings, and the program that heeds them, from others."""
-    told = [
-        (each.name, _canonical(getattr(settings, each.name)))
-        for each in fields(settings)
-        if each.name not in _NOT_FOR_RESULTS
-    ]
-    named = [path for path in settings.catalogue if isinstance(path, Path)]
-    own = sorted({other for rule in settings.rules for other in rule.parent.glob("*.py")})
-    files = [(str(path), content_of(path)[0]) for path in (*named, *settings.rules, *own)]
-    return digest(repr((_program(), told, files)).encode("utf-8", "surrogateescape"))
-
-
-def _canonical(value: Any) -> object:
-    """Something that is written the same way whenever the value is the same."""
-    if is_dataclass(value):
-        return [(each.name, _canonical(getattr(value, each.name))) for each in fields(value)]
-    if isinstance(value, Mapping):
-        return sorted((str(key), _canonical(each)) for key, each in value.items())
-    if isinstance(value, frozenset):
-        return sorted(map(str, value))
-    if isinstance(value, (tuple, list)):
-        return [_canonical(each) for each in value]
-    return str(value) if isinstance(value, (Path, Enum)) else repr(value)
-
-
-@lru_cache(maxsize=1)
-def _program() -> tuple[object, ...]:
-    """This program and what it parses with, so that a change in either makes results void."""
-    from importlib.util import find_spec
-
-    package = Path(__file__).parent.parent
-    parser = find_spec("libcst")
-    where = Path(parser.origin) if parser is not None and parser.origin else None
-    marks = [where, where.with_name("_version.py")] if where is not None else []
-    return (
-        __version__,
-        sys.version,
-        shape_of(FileResult),
-        sorted(_marks(package)),
-        [(str(path), _stamp(path)) for path in marks],
-    )
-
-
-def _marks(folder: Path) -> Iterator[tuple[str, tuple[int, int] | None]]:
-    """Every source file of a folder, with its size and when it was written."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith((".py", ".toml", ".json")):
-                yield entry.path, _stamp(entry.path)
-            elif "." not in entry.name and entry.name not in ("__pycache__", "runtime"):
-                if entry.is_dir():
-                    yield from _marks(Path(entry.path))
-
-
-def _stamp(file: str | Path) -> tuple[int, int] | None:
-    """When a file was written, in nanoseconds, and its size; None if it is not there."""
-    try:
-        status = os.stat(file)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
 # ---- the folder
-
-
-def _write(file: Path, text: str) -> None:
-    """Put a text into a file, whole or not at all; a cache that cannot be written is none."""
-    temporary = file.with_name(f"{file.name}.{os.getpid()}{_TEMPORARY}")
-    try:
-        _prepare(file.parent.parent)
-        file.parent.mkdir(exist_ok=True)
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            os.replace(temporary, file)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError:
-        return
-
-
-def _prepare(folder: Path) -> None:
-    """Make the folder, marked for backups and for git as something that need not be kept."""
-    if folder.is_dir() and any(folder.iterdir()):
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / TAG).write_text(TAG_TEXT, encoding="utf-8")
-    (folder / IGNORE).write_text(IGNORE_TEXT, encoding="utf-8")
-
-
-def _evict(folder: Path) -> None:
-    """Delete files of configurations and versions that no run has used for long."""
-    limit = time.time() - DAYS_KEPT * _DAY
-    for file in _files(folder):
-        stamp = _stamp(file)
-        if stamp is not None and stamp[0] / 1e9 < limit:
-            with suppress(OSError):
-                file.unlink()
-                file.parent.rmdir()
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """What caches have written below a folder, for this version or another."""
-    for pattern in ("*.cache", f"*.cache.*{_TEMPORARY}"):
-        for file in folder.glob(f"*/{pattern}"):
-            if _NAME.fullmatch(file.name):
-                yield file
-
-
-def clean(folder: Path) -> bool:
-    """Delete a cache, and nothing that a cache has not written; was there one?
-
-    Raises:
-        OSError: if something cannot be deleted.
-    """
-    files = list(_files(folder))
-    if not files and not (folder / TAG).is_file():
-        return False
-    for file in files:
-        file.unlink(missing_ok=True)
-    for file, text in ((folder / TAG, TAG_TEXT), (folder / IGNORE, IGNORE_TEXT)):
-        if file.is_file() and file.read_text("utf-8", errors="replace") == text:
-            file.unlink()
-    for emptied in (*{file.parent for file in files}, folder):
-        with suppress(OSError):  # somebody else keeps something there
-            emptied.rmdir()
-    return True

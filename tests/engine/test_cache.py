@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from distlint.engine import cache, check
-from distlint.engine.cache import FOLDER
+from distlint.engine import cache, cache_identity, check
+from distlint.engine.cache_folder import FOLDER
 from distlint.engine.discovery import Target
 from distlint.engine.results import FileResult
 from distlint.engine.run import check_paths
@@ -331,7 +331,7 @@ class TestSettings:
     ) -> None:
         chain(project)
         analysed()
-        monkeypatch.setattr(cache, "_program", lambda: "another")
+        monkeypatch.setattr(cache_identity, "_program", lambda: "another")
         assert len(analysed()) == 5
 
 
