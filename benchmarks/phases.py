@@ -118,6 +118,7 @@ def instrument(meter: Meter) -> None:
     from distlint.analyzer.static.effects import Effects
     from distlint.analyzer.static.taint import TaintAnalysis
     from distlint.analyzer.symbolic import entry_points
+    from distlint.analyzer.symbolic.proofs import Prover
     from distlint.engine.check import Session
     from distlint.rules.find import Search
 
@@ -128,7 +129,7 @@ def instrument(meter: Meter) -> None:
         (SLICES, TaintAnalysis, ("leaks", "flow")),
         (SLICES, CallGraph, ("changes", "runs_given", "names_in", "of_block", "imported")),
         (WALK, entry_points.EntryPointAnalysis, ("run",)),
-        (REPLAY, entry_points.EntryPointAnalysis, ("prove", "probe", "look_into")),
+        (REPLAY, Prover, ("prove", "probe", "look_into")),
     ]
     slices = ("slicer", "matters", "may_matter", "may_diverge", "block_signs", "signs", "seeds")
     places.append((SLICES, Effects, slices))

@@ -20,8 +20,8 @@ from typing import Any
 from unittest import mock
 
 from distlint.analyzer import ir
-from distlint.analyzer.symbolic.context import ExecutionContext
-from distlint.analyzer.symbolic.entry_points import DEEP, EntryPointAnalysis
+from distlint.analyzer.symbolic.context import DEEP, ExecutionContext
+from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis
 from distlint.analyzer.symbolic.product import ProductExploration
 from distlint.engine.run import check_paths
 from distlint.engine.settings import Overrides, Resolver
@@ -53,7 +53,7 @@ def counting() -> Iterator[Counter[str]]:
 
     def run_counted(self: EntryPointAnalysis) -> Any:
         outcome = run(self)
-        counts["replayed"] += self.replayed
+        counts["replayed"] += self.prover.replayed
         return outcome
 
     def steps_counted(self: ProductExploration, item: Any) -> Any:

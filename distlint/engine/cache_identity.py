@@ -1,4 +1,4 @@
-"""What tells the settings and the program of a result from others."""
+"""The identity of the settings and of the program that a result was made with."""
 
 from __future__ import annotations
 

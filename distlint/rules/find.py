@@ -10,9 +10,10 @@ from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.guards import guards
 from distlint.analyzer.static.objects.objects import objects_of
-from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
+from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis
 from distlint.analyzer.symbolic.explanation import witness_of
 from distlint.analyzer.symbolic.incomplete import incomplete
+from distlint.analyzer.symbolic.proofs import Proof
 from distlint.analyzer.symbolic.witness import Witness
 from distlint.fixers import draft as drafts
 from distlint.fixers.draft import Draft

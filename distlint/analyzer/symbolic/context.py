@@ -28,6 +28,9 @@ from distlint.source.incomplete import Reason
 if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
 
+DEEP = 9
+"""How deep calls into other modules are followed, as long as the budget lasts."""
+
 OWN_DEPTH = 3
 """How much deeper calls within the module are followed than calls into others."""
 DEEPEST = 9
@@ -71,7 +74,7 @@ class ExecutionContext:
         self.entered: set[ir.Function] = set()
         self.classes: set[tuple[object, ...]] = {tuple([0] * cluster.size)}
         self.steps = 0
-        self.depth = 9
+        self.depth = DEEP
         self.budget = STEP_BUDGET
         self.reserve = 0
         self.is_at_home = True
@@ -106,7 +109,7 @@ class ExecutionContext:
         self.is_at_home = self.is_at_home and function.module == self.main.key
 
     def begin_root(
-        self, depth: int = 9, budget: int = STEP_BUDGET, reserve: int = 0, is_script: bool = True
+        self, depth: int = DEEP, budget: int = STEP_BUDGET, reserve: int = 0, is_script: bool = True
     ) -> None:
         """Forget what belongs to one root only; calls are followed to this depth.
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from dataclasses import dataclass, field
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
@@ -17,24 +15,13 @@ from distlint.analyzer.static.effects import effects_of
 from distlint.analyzer.static.guards.rank_tests import is_left_to_some
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.class_hierarchy import mro
 from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
-from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.context import DEEP, ExecutionContext
 from distlint.analyzer.symbolic.divergence import Divergence
-from distlint.analyzer.symbolic.machine import Machine
-from distlint.analyzer.symbolic.minimization import (
-    NOTHING,
-    Deadlock,
-    Irrelevant,
-    Minimizer,
-    diverges,
-)
-from distlint.analyzer.symbolic.parameters import bind_once, bind_unbound
-from distlint.analyzer.symbolic.product import ProductExploration, root_state
-from distlint.analyzer.symbolic.rank_execution import Trace
-from distlint.analyzer.symbolic.replay import look_into, probe, refutes, replay
-from distlint.analyzer.symbolic.state import Disagreement, Frame, Key, OverBudget, Question, State
-from distlint.analyzer.symbolic.values import Value, unknown
+from distlint.analyzer.symbolic.product import ProductExploration
+from distlint.analyzer.symbolic.proofs import Proof, Prover
+from distlint.analyzer.symbolic.starting_states import start_of
+from distlint.analyzer.symbolic.state import Disagreement, OverBudget, State
 from distlint.catalogue.catalogue import Catalogue
 from distlint.source.incomplete import Reason
 
@@ -49,29 +36,11 @@ ENOUGH_REFUTED = 4
 ENOUGH_REFUTED_AT_ALL = 12
 """The same with any settings: one may end ranks that stand aside."""
 
-OTHER_WAYS = 3
-"""Ways to a divergence that are tried beside the first; some are none, where others were joined."""
-
-OTHER_WAYS_JOINED = 6
-"""The same where something was decided about values of several ways: few lead to that."""
-
 ENOUGH_TRIED = 200
 """Partings like those already seen after which a pair of ranks is left."""
 
-DEEP = 9
-"""How deep calls into other modules are followed, as long as the budget lasts."""
-
 ENOUGH_OPEN = 12
 """Partings at calls that are not followed, of which each is replayed with them followed."""
-
-OPEN_BUDGET = 6_000
-"""Work that may go into one of these replays."""
-
-PROBE_BUDGET = 24_000
-"""Work that may go into the simplest ways through a script that is too much to be compared."""
-
-FUNCTION_PROBE = 2_000
-"""The same for a function without a caller."""
 
 LEVELS = ((DEEP, 16_000, 32_000), (1, 3_000, 0))
 """How deep calls into other modules are followed, the budget, and what is added to it as long as a
@@ -89,23 +58,8 @@ REFUTED_BUDGET = 20_000
 REPLAY_BUDGET = 6_000
 """Work that goes into proofs for a module before only the first proof is still looked for."""
 
-MINIMIZE_BUDGET = 40_000
-"""Work that goes into leaving out of the proofs of a module what they do not need."""
-
 MODULE_BUDGET = 30_000
 """Work that may go into the functions without a caller of a module, before the rest gets little."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """A divergence that gets stuck when it is replayed on all ranks."""
-
-    divergence: Divergence
-    traces: tuple[Trace, ...]
-    cluster: Cluster
-    root: ir.Function | None
-    irrelevant: Irrelevant = NOTHING
-    """Decisions on the way without which the ranks would get stuck as well."""
 
 
 @dataclass
@@ -139,12 +93,11 @@ class EntryPointAnalysis:
         self.effects = effects_of(project, catalogue)
         self.context: ExecutionContext | None = None
         self.entered: set[ir.Function] = set()
-        self.outcome = Outcome()
+        self.prover = Prover()
+        self.outcome = Outcome(self.prover.proofs)
         self.ends = True
         """Has a rank come to the end of the entry point that was analysed last?"""
         self.spent = 0
-        self.replayed = 0
-        self.explained = 0
 
     def run(self) -> Outcome:
         """Rehearse the module body first, then each function that it has not come to."""
@@ -252,7 +205,7 @@ class EntryPointAnalysis:
                     self.outcome.over_budget += counts
                     if counts:
                         self.outcome.cut_off(function, {Reason.BUDGET, *context.reasons()})
-                    self.probe(context, function)
+                    self.prover.probe(context, function)
                     return
                 level = shallower
             else:
@@ -273,7 +226,7 @@ class EntryPointAnalysis:
         Raises:
             OverBudget: when walking takes too many steps, or what proves nothing does.
         """
-        start = self.start(context, function)
+        start = start_of(context, function)
         trials: Counter[object] = Counter()
         unconfirmed: set[object] = set()
         refuted = 0
@@ -291,20 +244,20 @@ class EntryPointAnalysis:
                     or trials[refuted_so] >= ENOUGH_REFUTED
                     or trials[kind, False] >= ENOUGH_REFUTED_AT_ALL
                 )
-                if is_known or (self.replayed > REPLAY_BUDGET and self.outcome.proofs):
+                if is_known or (self.prover.replayed > REPLAY_BUDGET and self.outcome.proofs):
                     trials["alike"] += 1
                     if not (is_known or trials[kind, True]):
                         context.incomplete.add(Reason.BUDGET)
                     unconfirmed.add(kind)
                 else:
-                    before = self.replayed
-                    proven, is_refuted = self.prove(context, start, divergence, function)
+                    before = self.prover.replayed
+                    proven, is_refuted = self.prover.prove(context, start, divergence, function)
                     if not (proven or is_refuted):
                         unconfirmed.add(kind)
                     trials[kind, proven] += 1
                     trials[refuted_so] += not proven
                     found += proven
-                    refuted += 0 if proven else self.replayed - before
+                    refuted += 0 if proven else self.prover.replayed - before
                     if refuted > REFUTED_BUDGET:
                         raise OverBudget
                 if found >= ENOUGH or trials["alike"] >= ENOUGH_TRIED:
@@ -316,82 +269,6 @@ class EntryPointAnalysis:
             context.incomplete.add(Reason.UNCONFIRMED)
         return walk.is_complete
 
-    def prove(
-        self,
-        context: ExecutionContext,
-        start: State,
-        divergence: Divergence,
-        root: ir.Function | None,
-    ) -> tuple[bool, bool]:
-        """Replay a divergence; keep it when a rank gets stuck on one of the ways that lead there.
-
-        Is it proven, and if not, is it refuted?
-        """
-        is_refuted = True
-        most = OTHER_WAYS_JOINED if divergence.is_of_joined_values else OTHER_WAYS
-        for candidate in chain([divergence], islice(divergence.others(), most)):
-            with context.aside():
-                try:
-                    traces, is_stuck = replay(context, start, candidate)
-                except OverBudget:
-                    return False, False
-                finally:
-                    self.replayed += context.steps
-            is_sure = is_stuck and _is_sure(traces, candidate)
-            if is_sure and self.rests_on_empty_loops(context, start, candidate):
-                continue
-            if is_sure and diverges(context, candidate, traces):
-                self.explain(context, start, Deadlock(candidate, traces), root)
-                return True, False
-            is_refuted = is_refuted and refutes(traces, candidate)
-        return False, is_refuted
-
-    def rests_on_empty_loops(
-        self, context: ExecutionContext, start: State, divergence: Divergence
-    ) -> bool:
-        """Would a forward not communicate had the loops over batches before had iterations?"""
-        if not any(event is not None and event.once for event in divergence.events):
-            return False
-        empty = {key: True for key, truth in divergence.assumed.items() if _is_empty(key, truth)}
-        if not empty:
-            return False
-        other = replace(divergence, assumed={**divergence.assumed, **empty})
-        with context.aside(), suppress(OverBudget):
-            return not replay(context, start, other)[1]
-        return False
-
-    def explain(
-        self, context: ExecutionContext, start: State, found: Deadlock, root: ir.Function | None
-    ) -> None:
-        """Keep what gets stuck, without the decisions that it does not need."""
-        minimizer = Minimizer(context, start, found, MINIMIZE_BUDGET - self.explained)
-        found = minimizer.run()
-        self.explained += minimizer.spent
-        self.outcome.proofs.append(
-            Proof(found.divergence, tuple(found.traces), context.cluster, root, found.irrelevant)
-        )
-
-    def keep(
-        self,
-        context: ExecutionContext,
-        traces: list[Trace],
-        divergence: Divergence,
-        root: ir.Function | None,
-    ) -> None:
-        self.outcome.proofs.append(Proof(divergence, tuple(traces), context.cluster, root))
-
-    def probe(self, context: ExecutionContext, function: ir.Function | None) -> None:
-        """Look at the simplest ways at least, where there are too many to be compared."""
-        budget = PROBE_BUDGET if function is None else FUNCTION_PROBE
-        for default in (False, True):
-            try:
-                with context.aside(DEEP, budget):
-                    start = self.start(context, function)
-                    for traces, divergence in probe(context, start, default):
-                        self.keep(context, traces, divergence, function)
-            except (OverBudget, NeedBiggerCluster):
-                continue
-
     def look_into(
         self,
         context: ExecutionContext,
@@ -400,21 +277,16 @@ class EntryPointAnalysis:
         root: ir.Function | None,
         trials: Counter[object],
     ) -> bool:
-        """Replay a divergence at a call that was too deep to be compared, which one way is not."""
-        tried = trials["open", divergence.kind]
-        if context.depth == DEEP or tried >= ENOUGH_ALIKE or trials["open"] >= ENOUGH_OPEN:
+        """Is there a proof of a divergence at a call that is not followed? Few are looked into."""
+        kind = ("open", divergence.kind)
+        found = None
+        is_open = context.depth != DEEP and trials["open"] < ENOUGH_OPEN
+        if is_open and trials[kind] < ENOUGH_ALIKE:
+            trials.update((kind, "open"))
+            found = self.prover.look_into(context, start, divergence, root)
+        if found is None:
             context.incomplete.add(Reason.CALLS)
-            return False
-        trials["open", divergence.kind] += 1
-        trials["open"] += 1
-        try:
-            found = look_into(context, start, divergence, DEEP, OPEN_BUDGET)
-        except (OverBudget, NeedBiggerCluster):
-            context.incomplete.add(Reason.CALLS)
-            return False
-        if found is not None:
-            self.keep(context, *found, root)
-        return found is not None
+        return bool(found)
 
     def prepared(self, nodes: int, local: int) -> ExecutionContext:
         """A context of this size, with what earlier roots have taught it about the module."""
@@ -435,92 +307,6 @@ class EntryPointAnalysis:
         if self.context is not None:
             self.context.forget()
             self.context = None
-
-    def start(self, context: ExecutionContext, function: ir.Function | None) -> State:
-        scope = context.module_scope(self.module)
-        frame = Frame(scope, self.module, None, 0)
-        context.frames[scope] = frame
-        if function is None:
-            return root_state(context, frame, self.module.body, {})
-        bound: Value | None = None
-        if function.owner:
-            cls = self.module.class_of(function)
-            if cls is not None:
-                bound = v.instance(cls, context.number(("self", cls)))
-        store: dict[Key, Value] = {
-            (scope, "$root"): v.func(function, scope, bound),
-            (scope, "$anything"): unknown("anything"),
-        }
-        call = ir.Call(
-            ir.Name("$root"), (ir.Argument(ir.Name("$anything"), star="*"),), function.site
-        )
-        body: ir.Block = (ir.Evaluate(call, function.site),)
-        if function.nested:
-            around = self.around(context, function, frame, store)
-            store[scope, "$root"] = v.func(function, around)
-            # its name says that what it reads of the functions around it is read
-            body = (*body, ir.Evaluate(ir.Name(function.name), function.site))
-        if isinstance(bound, v.Instance) and hooks.may_be_hook(function):
-            machine = Machine(context, 0, "A")
-            machine.frame = frame
-            steps = hooks.following(function, mro(machine, bound.cls))
-            if steps:
-                body = hooks.called(call, steps)
-                store.update({(scope, step): v.external(step) for step in steps})
-        if isinstance(bound, v.Instance) and function.name == "__enter__":
-            # half of what happens: ranks that wait on the way in are let go on the way out
-            store[scope, "$manager"] = bound
-            body = (ir.With(ir.Name("$manager"), None, (), function.site),)
-        return root_state(context, frame, body, store)
-
-    def around(
-        self,
-        context: ExecutionContext,
-        function: ir.Function,
-        frame: Frame,
-        store: dict[Key, Value],
-    ) -> int:
-        """The scope in which a function in a function sees what those around it have bound."""
-        machine = Machine(context, None)
-        for outer in reversed(self.module.handed_out[function]):
-            scope = context.number(("around", outer))
-            frame = context.frames[scope] = Frame(scope, self.module, outer, 0, frame)
-            machine.frame, machine.store = frame, store
-            cls = self.module.class_of(outer) if outer.owner else None
-            bound = v.instance(cls, context.number(("self", cls))) if cls is not None else None
-            bind_unbound(machine, outer, bound)
-            for name in sorted(outer.locals & function.tokens):
-                bind_once(machine, outer, name)
-        return frame.scope
-
-
-def _is_empty(question: Question, outcome: bool) -> bool:
-    """Does a loop over what is the same on all ranks take no iteration?"""
-    return (
-        isinstance(question, v.Unknown)
-        and question.op == "trip"
-        and question.args[1] == 0
-        and not outcome
-    )
-
-
-def _is_sure(traces: list[Trace], divergence: Divergence) -> bool:
-    """Where a number was tried, do all ranks have to come to where they get stuck?
-
-    Members of a group are told by such numbers as well.
-    """
-    tried = [
-        key
-        for key, truth in divergence.assumed.items()
-        if truth and isinstance(key, v.Unknown) and key.op == v.TRIED
-    ]
-    if not tried:
-        return True
-    events = [event for event in divergence.events if event is not None]
-    if any(atom.args[0] in {"in", "not in"} for atom in tried):
-        return all(event.kind == "group_creation" for event in events)
-    everyone = {trace.rank for trace in traces}
-    return all(event.certain and event.members == everyone for event in events)
 
 
 def _own_tokens(body: ir.Block) -> frozenset[str]:

@@ -21,7 +21,6 @@ from distlint.analyzer.symbolic.continuations import (
     ReturnToCaller,
     WithBlock,
 )
-from distlint.analyzer.symbolic.entry_points import Proof
 from distlint.analyzer.symbolic.execution_log import (
     Decided,
     Exited,
@@ -30,6 +29,7 @@ from distlint.analyzer.symbolic.execution_log import (
     decisions_in,
     first_decision,
 )
+from distlint.analyzer.symbolic.proofs import Proof
 from distlint.analyzer.symbolic.sides import Logs, last_split
 from distlint.analyzer.symbolic.state import Event, Frame, Iterations, Stop
 from distlint.analyzer.symbolic.strategies import rules_out_strategies

@@ -5,7 +5,6 @@ from __future__ import annotations
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.static.hooks import NEXT_STEP
 from distlint.analyzer.symbolic.continuations import Continuation
-from distlint.analyzer.symbolic.entry_points import Proof
 from distlint.analyzer.symbolic.execution_log import (
     Assigned,
     Decided,
@@ -13,6 +12,7 @@ from distlint.analyzer.symbolic.execution_log import (
     LogEntry,
     decisions_in,
 )
+from distlint.analyzer.symbolic.proofs import Proof
 from distlint.analyzer.symbolic.state import Frame, Iterations
 from distlint.source.finding import Place
 

@@ -10,11 +10,13 @@ from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.symbolic.divergence import Divergence
-from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis, Proof
+from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis
 from distlint.analyzer.symbolic.explanation import witness_of
+from distlint.analyzer.symbolic.proofs import Proof
 from distlint.analyzer.symbolic.rank_execution import Trace as RankTrace
 from distlint.analyzer.symbolic.rendezvous import go_on, met
 from distlint.analyzer.symbolic.replay import run
+from distlint.analyzer.symbolic.starting_states import start_of
 from distlint.analyzer.symbolic.state import Event, OverBudget, Stop
 from distlint.analyzer.symbolic.witness import Witness
 from distlint.source.document import Document
@@ -96,7 +98,7 @@ class _Tracer:
         best: tuple[RankTrace, ...] = ()
         for default in (True, False):
             context.begin_root()
-            start = analysis.start(context, function)
+            start = start_of(context, function)
             none = Divergence((0, 1), (None, None), {}, 0)
             try:
                 found = tuple(
