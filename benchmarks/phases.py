@@ -116,6 +116,7 @@ def instrument(meter: Meter) -> None:
     from distlint.analyzer.project import project
     from distlint.analyzer.static.callgraph import CallGraph
     from distlint.analyzer.static.effects import Effects
+    from distlint.analyzer.static.import_graph import ImportGraph
     from distlint.analyzer.static.taint import TaintAnalysis
     from distlint.analyzer.symbolic import entry_points
     from distlint.analyzer.symbolic.proofs import Prover
@@ -127,7 +128,8 @@ def instrument(meter: Meter) -> None:
         (LOWER, project, ("lower", "by_libcst")),
         (SLICES, entry_points, ("effects_of",)),
         (SLICES, TaintAnalysis, ("leaks", "flow")),
-        (SLICES, CallGraph, ("changes", "runs_given", "names_in", "of_block", "imported")),
+        (SLICES, CallGraph, ("changes", "runs_given", "names_in", "of_block")),
+        (SLICES, ImportGraph, ("imported",)),
         (WALK, entry_points.EntryPointAnalysis, ("run",)),
         (REPLAY, Prover, ("prove", "probe", "look_into")),
     ]

@@ -14,19 +14,17 @@ from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.batches import over_batches
 from distlint.analyzer.static.class_hierarchy import open_hooks, run_by_objects
 from distlint.analyzer.static.closure import Bits, Numbering, close
+from distlint.analyzer.static.import_graph import ImportGraph
 from distlint.analyzer.static.kept_values import assignments, read
 from distlint.analyzer.static.mentions import Mentions, Outside, mentions_of
 from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, slice_candidate
 from distlint.analyzer.static.taint import changed_by
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 ALWAYS_CALLED = ("__call__", "forward", "__enter__", "__exit__", "__iter__")
 BUILTINS = frozenset(dir(builtins))
-
-MADE_DEPTH = 2
-"""How often an object may be made of others, each in a file of its own."""
 
 SHORT = 12
 """Statements of a short function, at most."""
@@ -45,12 +43,8 @@ class CallGraph:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.imports = ImportGraph(project)
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
-        self._imported: dict[str, list[Module]] = {}
-        self._words: dict[str, frozenset[str]] = {}
-        self._within: dict[str, frozenset[str]] = {}
-        self._words_within: dict[frozenset[str], frozenset[str]] = {}
-        self._aliases: dict[str, dict[str, str]] = {}
         self._closure: dict[ir.Function, Bits] = {}
         self.numbering = Numbering()
         self._held: dict[str, dict[str, list[str]]] = {}
@@ -70,10 +64,6 @@ class CallGraph:
         """Let go of modules that are no longer at hand."""
         by_key: tuple[dict[str, Any], ...] = (
             self._callable,
-            self._imported,
-            self._words,
-            self._within,
-            self._aliases,
             self._held,
             self._outside,
             self._hooks,
@@ -94,7 +84,7 @@ class CallGraph:
         for known in by_function:
             for function in [each for each in known if each.module in keys]:
                 del known[function]
-        self._words_within.clear()
+        self.imports.forget(keys)
         self._batches.clear()
 
     def called_by(self, function: ir.Function) -> list[ir.Function]:
@@ -108,8 +98,8 @@ class CallGraph:
         members = mentions.members
         if function.owner and "__init__" in members:
             members = members - {"__init__"} | self.bases(function)
-        names = self.unaliased(function.module, mentions.names)
-        members = self.unaliased(function.module, members)
+        names = self.imports.unaliased(function.module, mentions.names)
+        members = self.imports.unaliased(function.module, members)
         table = self.callable_from(function.module)
         around = frozenset(self.around(function))
         for name in sorted((names | members) & table.keys()):  # in one order, whatever the hashes
@@ -170,7 +160,7 @@ class CallGraph:
             owners = {each.owner for each in chain(*self.callable_from(key).values())}
             methods = [each for each in module.functions if each.owner] if module else []
             for name, value in assignments(methods, ()):
-                made = self.unaliased(key, ir.tokens_of(value)) & owners
+                made = self.imports.unaliased(key, ir.tokens_of(value)) & owners
                 if made and name.startswith("."):
                     found[name] = sorted(made.union(found.get(name, ())))
         return found
@@ -219,8 +209,8 @@ class CallGraph:
         module = self.project.by_key(key)
         if module is None:
             return table
-        mentioned = self.unaliased(key, module.tokens | module.classes.keys())
-        for found in (module, *self.imported(module)):
+        mentioned = self.imports.unaliased(key, module.tokens | module.classes.keys())
+        for found in (module, *self.imports.imported(module)):
             for function in found.functions:
                 table.setdefault(function.name, []).append(function)
                 if function.name == "__init__" and function.owner:
@@ -242,148 +232,14 @@ class CallGraph:
             known = self._hooks[key] = open_hooks(module) if module else frozenset()
         return known
 
-    def imported(self, module: Module) -> list[Module]:
-        """The project modules that a module imports directly."""
-        known = self._imported.get(module.key)
-        if known is not None:
-            return known
-        found: dict[str, Module] = {}
-        for definitions in module.definitions.values():
-            for definition in definitions:
-                if isinstance(definition.node, Imported):
-                    for other in self.resolve(module, definition.node):
-                        found[other.key] = other
-        for other in self.bases_of(module):
-            found[other.key] = other
-        self._imported[module.key] = list(found.values())
-        return self._imported[module.key]
-
-    def bases_of(self, module: Module) -> Iterator[Module]:
-        """The modules of the classes that those of a module derive from, whatever is in them.
-
-        A method that communicates may be called by a base class that knows nothing of it.
-        """
-        keys = {base.module for cls in module.classes for base in module.lineage(cls)}
-        for key in sorted(keys - {module.key}):
-            found = self.project.by_key(key)
-            if found is not None:
-                yield found
-
-    def within(self, key: str) -> frozenset[str]:
-        """The keys of a module and of the project modules that it imports, near or far."""
-        found = self._within.get(key)
-        if found is None:
-            keys = {key}
-            queue = [key]
-            while queue:
-                module = self.project.by_key(queue.pop())
-                for other in self.imported(module) if module is not None else ():
-                    known = self._within.get(other.key)
-                    if known is not None:
-                        keys |= known
-                    elif other.key not in keys:
-                        keys.add(other.key)
-                        queue.append(other.key)
-            found = self._within[key] = frozenset(keys)
-        return found
-
-    def words_within(self, keys: frozenset[str]) -> frozenset[str]:
-        """The names of modules and of what they import."""
-        found = self._words_within.get(keys)
-        if found is None:
-            found = self._words_within[keys] = frozenset().union(*map(self.words, keys))
-        return found
-
-    def resolve(self, module: Module, imported: Imported, depth: int = MADE_DEPTH) -> list[Module]:
-        """The modules that an import leads to: where its name is defined, passed on, or made."""
-        path = self.project.find(imported.dotted, module.path)
-        if path is None:
-            return []
-        module_found = self.project.module(path)
-        found = [module_found]
-        if imported.attr is not None:
-            if module_found is not None and depth:
-                found.extend(self.made_with(module_found, imported.attr, depth - 1))
-            below = self.project.submodule(path, imported.attr)
-            if below is not None:
-                found.append(self.project.module(below))
-            else:
-                found.extend(self.reexported(path, imported.attr))
-        return [item for item in found if item is not None]
-
-    def made_with(self, module: Module, name: str, depth: int) -> Iterator[Module]:
-        """Where the classes and functions come from with which a module makes an object."""
-        for made in module.definitions.get(name, ()):
-            tokens = ir.tokens_of(made.node) if isinstance(made.node, ir.Expr) else frozenset()
-            for used in sorted(tokens & module.definitions.keys()):
-                for definition in module.definitions[used]:
-                    if isinstance(definition.node, Imported):
-                        yield from self.resolve(module, definition.node, depth)
-
-    def reexported(self, path: Path, name: str, depth: int = 0) -> Iterator[Module | None]:
-        """Where a package's ``__init__`` takes a name from."""
-        package = self.project.module(path) or self.passing_on(path, name)
-        if package is None or depth > 3:
-            return
-        definitions = package.definitions
-        for definition in definitions.get(name) or definitions.get("*") or ():
-            if isinstance(definition.node, Imported):
-                origin = self.project.find(definition.node.dotted, package.path)
-                if origin is not None:
-                    attr = definition.node.attr
-                    found = self.project.module(origin)
-                    if attr != "*" or (found is not None and name in found.definitions):
-                        yield found
-                    original = name if attr in {None, "*"} else attr
-                    yield from self.reexported(origin, str(original), depth + 1)
-
-    def passing_on(self, path: Path, name: str) -> Module | None:
-        """An ``__init__`` with nothing in it but where names come from, for one of these.
-
-        Not one that imports under a condition: it loads when asked, and is that of a large library.
-        """
-        package = self.project.by_key(str(path)) if path.name == "__init__.py" else None
-        if package is None:
-            return None
-        imports = (each for each in package.body if isinstance(each, ir.Import))
-        bound = any(binding[0] in {name, "*"} for each in imports for binding in each.bindings)
-        return package if bound else None
-
-    def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
-        """The tokens, and the names that they were imported as."""
-        aliases = self.aliases(key)
-        return tokens | {aliases[token] for token in tokens & aliases.keys()}
-
-    def aliases(self, key: str) -> dict[str, str]:
-        """The local names of a module that stand for imported ones."""
-        aliases = self._aliases.get(key)
-        if aliases is None:
-            module = self.project.by_key(key)
-            aliases = self._aliases[key] = module.aliases if module is not None else {}
-        return aliases
-
-    def words(self, key: str) -> frozenset[str]:
-        """The names of a module, of what it imports, and of the classes above those."""
-        found = self._words.get(key)
-        if found is None:
-            module = self.project.by_key(key)
-            found = module.words.union(self._above(module)) if module is not None else frozenset()
-            self._words[key] = found
-        return found
-
-    def _above(self, module: Module) -> Iterator[str]:
-        """The names of the bases of the classes that a module imports from the project."""
-        for other in self.imported(module):
-            for name in other.classes.keys() & module.words if not other.is_of_framework else ():
-                for cls in other.lineage(name):
-                    yield from map(ir.last_name, cls.bases)
-
     def bases(self, method: ir.Function) -> frozenset[str]:
         """The names of the classes above that of a method, as far as the project tells."""
         module = self.project.by_key(method.module)
         if module is None:
             return frozenset()
-        known = ChainMap(module.classes, *(other.classes for other in self.imported(module)))
+        known = ChainMap(
+            module.classes, *(other.classes for other in self.imports.imported(module))
+        )
         found: set[str] = set()
         stack = [method.owner]
         while stack:
@@ -395,7 +251,7 @@ class CallGraph:
 
     def of_block(self, module: Module, tokens: frozenset[str]) -> Bits:
         """Every name mentioned in code outside any function, and in what it may call."""
-        tokens = self.unaliased(module.key, tokens)
+        tokens = self.imports.unaliased(module.key, tokens)
         found = self.numbering.of(tokens)
         for function in self.callees(module.key, tokens):
             found |= self.names_in(function)
@@ -407,7 +263,7 @@ class CallGraph:
         return close(function, self.called_by, self._own_names, known.get, known.__setitem__)
 
     def _own_names(self, function: ir.Function) -> Bits:
-        return self.numbering.of(self.unaliased(function.module, function.tokens))
+        return self.numbering.of(self.imports.unaliased(function.module, function.tokens))
 
     def mentions(self, function: ir.Function, names: Collection[str]) -> list[str]:
         """Those of the names that a function mentions, or what it may call."""

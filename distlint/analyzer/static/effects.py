@@ -107,7 +107,7 @@ class Effects:
         """What the catalogue tells about the words of a module and of all that it imports."""
         found = self._told.get(key)
         if found is None:
-            words = self.graph.words_within(self.graph.within(key))
+            words = self.graph.imports.words_within(self.graph.imports.within(key))
             known = self._told_of.get(words)  # modules that import each other have the same
             if known is None:
                 known = self._told_of[words] = self.vocabulary.within(words)
@@ -208,7 +208,9 @@ class Effects:
 
     def block_signs(self, module: Module, tokens: frozenset[str]) -> int:
         found = self.own_signs(module.key, tokens)
-        for function in self.graph.callees(module.key, self.graph.unaliased(module.key, tokens)):
+        for function in self.graph.callees(
+            module.key, self.graph.imports.unaliased(module.key, tokens)
+        ):
             found |= self.signs(function)
         return found
 
@@ -218,7 +220,7 @@ class Effects:
         ``mentions`` are those that may stand for a function, where that is known: a variable
         called ``step`` or an argument ``choices=`` is no call.
         """
-        unaliased = partial(self.graph.unaliased, key)
+        unaliased = partial(self.graph.imports.unaliased, key)
         tokens = met = called = unaliased(tokens)
         known = self.vocabulary
         if mentions is not None:
@@ -260,7 +262,7 @@ class Effects:
             if any(
                 (meant in ranks and self.is_meant(RANK, key, meant))
                 or (is_called and meant in locals_ and self.is_meant(LOCAL, key, meant))
-                for meant in self.graph.unaliased(key, frozenset({token}))
+                for meant in self.graph.imports.unaliased(key, frozenset({token}))
             ):
                 yield token
 
@@ -298,7 +300,7 @@ class Effects:
         if module is None:
             return 0
         found = 0
-        for each in (module, *self.graph.imported(module)):
+        for each in (module, *self.graph.imports.imported(module)):
             held = self.kept_in(each)
             for name in held.keys() & self.graph.reads(function) if held else ():
                 found |= held[name]
@@ -307,7 +309,7 @@ class Effects:
     def kept_ranks(self, function: ir.Function) -> Iterator[str]:
         """The attributes and globals that a function reads and that hold a rank."""
         module = self.project.by_key(function.module)
-        for each in (module, *self.graph.imported(module)) if module is not None else ():
+        for each in (module, *self.graph.imports.imported(module)) if module is not None else ():
             held = self.kept_in(each)
             for name in held.keys() & self.graph.reads(function):
                 if held[name] & RANK:
@@ -325,7 +327,7 @@ class Effects:
         return facts.kept
 
     def _sign_of(self, module: Module, name: str, called: bool) -> int:
-        names = self.graph.unaliased(module.key, frozenset({name}))
+        names = self.graph.imports.unaliased(module.key, frozenset({name}))
         if any(
             each in self.vocabulary.ranks and self.is_meant(RANK, module.key, each)
             for each in names
@@ -345,7 +347,7 @@ class Effects:
 
     def is_meant(self, sign: int, key: str, token: str) -> bool:
         """Is a common name the one of the catalogue? Only beside a sign of its owner."""
-        return self.vocabulary.is_meant(sign, token, self.graph.words(key))
+        return self.vocabulary.is_meant(sign, token, self.graph.imports.words(key))
 
     def events_in(self, module: Module, names: frozenset[str]) -> frozenset[str]:
         """Those of the names in a module under which ranks meet or agree, or that change things."""
@@ -353,13 +355,13 @@ class Effects:
         met = (name for name in names & known.events if self.is_meant(EVENT, module.key, name))
         agreed = names & known.agreeing
         if agreed:
-            words = self.graph.words_within(self.graph.within(module.key))
+            words = self.graph.imports.words_within(self.graph.imports.within(module.key))
             agreed = frozenset(name for name in agreed if known.is_meant(AGREE, name, words))
         return (names & known.changes | agreed).union(met)
 
     def slicer(self, module: Module) -> Slicer:
         """Which statements can decide anything, in a module and in what it imports, near or far."""
-        within = self.graph.within(module.key)
+        within = self.graph.imports.within(module.key)
         kept = self._common.slicer
         key = (within, self.told(module.key))
         found = kept.get(key)

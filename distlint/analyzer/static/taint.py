@@ -18,7 +18,6 @@ from distlint.analyzer.static.slicing import EFFECTS, MUTATORS, written
 if TYPE_CHECKING:
     from distlint.analyzer.static.effects import Effects
 
-
 ANYTHING = "*"
 
 
@@ -71,7 +70,7 @@ class TaintAnalysis:
         references = self.graph.mentioned_by(function).all
         yield from self.named(function.module, function.tokens, references)
         module = self.effects.project.by_key(function.module)
-        others = self.graph.imported(module) if module is not None else ()
+        others = self.graph.imports.imported(module) if module is not None else ()
         yield from self.effects.kept_ranks(function)
         for name in function.tokens - function.locals:
             if self.is_own(function.module, name) or any(
@@ -100,7 +99,7 @@ class TaintAnalysis:
     def _is_made_of_own(self, key: str, node: object) -> bool:
         if isinstance(node, Imported):
             module = self.effects.project.by_key(key)
-            origins = self.graph.resolve(module, node) if module is not None else ()
+            origins = self.graph.imports.resolve(module, node) if module is not None else ()
             return node.attr is not None and any(
                 self.is_own(origin.key, node.attr) for origin in origins if origin.key != key
             )
