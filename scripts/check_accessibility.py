@@ -32,8 +32,10 @@ _AUDIT = """
 addEventListener("load", async () => {
   for (const each of document.querySelectorAll("details")) each.open = true;
   const found = await axe.run(document, {runOnly: {type: "tag", values: TAGS}});
-  const said = found.violations.map(({id, help, nodes}) =>
-    `${id}: ${help} (${nodes.length}): ${nodes[0].html.slice(0, 160)}`);
+  const said = found.violations.map(({id, nodes}) => {
+    const [first] = [...nodes[0].any, ...nodes[0].all, ...nodes[0].none];
+    return `${id} (${nodes.length}): ${nodes[0].html.slice(0, 120)}: ${first?.message}`;
+  });
   const over = document.documentElement.scrollWidth - innerWidth;
   if (over > 0) said.push(`wider than the window by ${over} pixels`);
   parent.postMessage({width: innerWidth, said, ran: found.passes.length}, "*");
@@ -90,12 +92,12 @@ def _seen(page: Path, folder: Path, scheme: str, number: int) -> Iterator[str]:
         f"--disable-component-update --allow-file-access-from-files --window-size=1700,3000 "
         f"--blink-settings=preferredColorScheme={number} --virtual-time-budget=60000"
     )
-    command = [str(chromium()), *options.split(), f"--user-data-dir={folder / 'profile'}"]
+    command = [str(chromium()), *options.split(), f"--user-data-dir={folder / scheme}"]
     ran = subprocess.run(
         [*command, "--dump-dom", frames.as_uri()],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=120,
         check=True,
     )
     answer = re.search(r"<output>(.+?)</output>", ran.stdout, re.DOTALL)
