@@ -303,18 +303,27 @@ def tell(
     chosen: argparse.Namespace,
     resolver: Resolver,
     default: IO[str] | None = None,
+    *,
+    tried: bool = False,
 ) -> None:
     """Write the report to where the user wants it, by default to standard output."""
     try:
         with options.output(chosen.output_file, default or sys.stdout) as stream:
-            _write(report, chosen, resolver, stream)
+            _write(report, chosen, resolver, stream, tried=tried)
             stream.flush()
     except BrokenPipeError:  # whoever read our output has seen enough; the verdict stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     tell_notices(report, chosen)
 
 
-def _write(report: Report, chosen: argparse.Namespace, resolver: Resolver, stream: IO[str]) -> None:
+def _write(
+    report: Report,
+    chosen: argparse.Namespace,
+    resolver: Resolver,
+    stream: IO[str],
+    *,
+    tried: bool,
+) -> None:
     color = options.colored(chosen.color, stream)
     if chosen.statistics and chosen.output_format in FOR_PEOPLE:
         from distlint.output import summary
@@ -330,6 +339,7 @@ def _write(report: Report, chosen: argparse.Namespace, resolver: Resolver, strea
         quiet=chosen.quiet,
         unsafe=bool(chosen.unsafe_fixes),
         verbose=chosen.verbose,
+        tried=tried,
     )
     formats.load(chosen.output_format).write(report, page)
 

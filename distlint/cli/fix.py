@@ -48,7 +48,7 @@ def repair(chosen: argparse.Namespace) -> int:
     if chosen.diff:
         check.tell_notices(report, chosen)
     else:
-        check.tell(report, chosen, resolver)
+        check.tell(report, chosen, resolver, tried=True)
     if report.checked or not report.failed:
         _say(report, repairs.files, chosen, resolver)
     return _status(report, repairs.files, chosen)
@@ -77,7 +77,7 @@ def _repair_stdin(chosen: argparse.Namespace, resolver: Resolver) -> int:
     if chosen.diff:
         check.tell_notices(report, chosen)
     else:
-        check.tell(report, chosen, resolver, sys.stderr)
+        check.tell(report, chosen, resolver, sys.stderr, tried=True)
     if report.checked or not report.failed:
         _say(report, repairs.files, chosen, resolver)
     return _status(report, repairs.files, chosen)

@@ -96,6 +96,8 @@ _PLURALS = {
 
 
 def _decided(decision: Decision) -> str:
+    if decision.kind == "rank-local value" and decision.outcome in ("true", "false"):
+        return f"assumed {decision.outcome} on all ranks"
     if decision.kind == "rank-local value":
         return f"rank-local: {decision.outcome}"
     if decision.kind == "failure path":

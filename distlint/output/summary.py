@@ -51,7 +51,7 @@ def close(report: Report, out: Printer, page: Page) -> None:
     if page.quiet:
         return
     out.line(closing(report))
-    hint = fixable(report, unsafe=page.unsafe)
+    hint = fixable(report, unsafe=page.unsafe, tried=page.tried)
     if hint:
         out.line(hint)
     note = incomplete(report, verbose=page.verbose)
@@ -78,11 +78,13 @@ def _where(item: Reported) -> str:
     return place_text(item.finding.place)
 
 
-def fixable(report: Report, *, unsafe: bool) -> str:
-    """How many findings could be fixed, and how; empty when none."""
+def fixable(report: Report, *, unsafe: bool, tried: bool = False) -> str:
+    """How many findings could be fixed, and how; empty when none, or when those were tried."""
     safe, risky = report.fixable("safe"), report.fixable("unsafe")
     if unsafe:
         safe, risky = safe + risky, 0
+    if tried:
+        safe = 0
     if safe and risky:
         return f"{safe:,} fixable with `distlint fix` ({risky:,} more with `--unsafe-fixes`)."
     if safe:

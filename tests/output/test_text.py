@@ -149,7 +149,27 @@ def test_a_long_fix_is_not_shown(path: Path) -> None:
     assert "line 5" in in_full(replace(item, proposed=("@@ -1 +1 @@", *short)))
     text = in_full(replace(item, proposed=("@@ -1 +1 @@", *short, "+line 6\n")))
     assert "line 5" not in text
-    assert "= fix: Hoist the call (unsafe); `distlint fix --diff` shows it" in text
+    assert (
+        "= fix: Hoist the call (unsafe); `distlint fix --diff --unsafe-fixes` shows it"
+        in " ".join(text.split())
+    )
+
+
+def test_what_was_tried_is_not_called_fixable(path: Path) -> None:
+    left = report(reported(path))
+    assert "1 fixable" in summary.fixable(left, unsafe=True)
+    assert summary.fixable(left, unsafe=True, tried=True) == ""
+    assert "--unsafe-fixes" in summary.fixable(left, unsafe=False, tried=True)
+
+
+def test_a_local_condition_with_one_outcome_is_assumed(path: Path) -> None:
+    item = reported(path)
+    explanation = item.finding.explanation
+    assert explanation is not None
+    decision = replace(explanation.decisions[0], outcome="true", kind="rank-local value")
+    explanation = replace(explanation, decisions=(decision,))
+    text = in_full(replace(item, finding=replace(item.finding, explanation=explanation)))
+    assert "^ assumed true on all ranks" in text
 
 
 @pytest.mark.parametrize(

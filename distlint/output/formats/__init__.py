@@ -25,6 +25,8 @@ class Page:
     quiet: bool = False
     unsafe: bool = False
     verbose: bool = False
+    tried: bool = False
+    """Were fixes applied before? What is left of them did not pass."""
 
 
 class Format(Protocol):

@@ -11,6 +11,7 @@ from distlint.output.formats import Page
 from distlint.output.labels import labels_of, notes_of
 from distlint.output.snippet import GUTTER, Lines, snippet
 from distlint.output.style import Part, Printer, printer, visible, wrapped
+from distlint.source.finding import Fix
 from distlint.source.report import Report, Reported
 
 MOST_CHANGED = 6
@@ -77,7 +78,7 @@ def _notes(item: Reported, digits: int, width: int) -> Iterator[list[Part]]:
     notes = list(notes_of(item.finding))
     fix = item.finding.fix
     if fix is not None:
-        shown = "" if _changed(item) <= MOST_CHANGED else "; `distlint fix --diff` shows it"
+        shown = "" if _changed(item) <= MOST_CHANGED else f"; `{_showing(fix)}` shows it"
         notes.append(("fix", f"{fix.message}{_APPLICABILITY[fix.applicability]}{shown}"))
     for label, text in notes:
         start = f"{'':>{digits}} = "
@@ -86,6 +87,10 @@ def _notes(item: Reported, digits: int, width: int) -> Iterator[list[Part]]:
         yield [(start, GUTTER), (f"{label}: ", "bold"), first]
         for line in rest:
             yield [" " * indent, line]
+
+
+def _showing(fix: Fix) -> str:
+    return "distlint fix --diff" + (" --unsafe-fixes" if fix.applicability == "unsafe" else "")
 
 
 def _changed(item: Reported) -> int:
