@@ -158,9 +158,9 @@ def call_sorted(machine: Expressions, args: list[Value], *_: object) -> Value:
 def call_dict(
     _machine: object, args: list[Value], keywords: dict[str, Value], *_: object
 ) -> Value | None:
-    if args or "**" in keywords:
+    if len(args) > 1 or "**" in keywords or any(isinstance(arg, v.Seq) for arg in args):
         return None
-    return v.mapping([(const(name), value) for name, value in keywords.items()])
+    return v.merged([*args, v.mapping([(const(name), value) for name, value in keywords.items()])])
 
 
 def call_enumerate(

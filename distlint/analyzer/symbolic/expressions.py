@@ -56,20 +56,20 @@ class Expressions(NameResolver):
         return self.number("node", id(node))
 
     def ev_dict(self, node: ir.DictDisplay) -> Value:
+        parts: list[Value] = []
         items: list[tuple[Value, Value]] = []
-        whole = True
         for key, value in zip(node.keys, node.values, strict=True):
             evaluated = self.evaluate(value)
-            if key is None:
-                if isinstance(evaluated, v.Map):
-                    items.extend(evaluated.items)
-                else:
-                    whole = False
-            else:
+            if key is not None:
                 items.append((self.evaluate(key), evaluated))
-        if whole and len(items) <= EXACT_BOUND * 2:
-            return v.mapping(items)
-        return unknown("dict", len(items), local=any(value.local for _, value in items))
+            elif isinstance(evaluated, v.Map):
+                items.extend(evaluated.items)
+            else:
+                parts += [v.mapping(items), evaluated] if items else [evaluated]
+                items = []
+        if len(items) > EXACT_BOUND * 2:
+            return unknown("dict", len(items), *parts, local=any(item.local for _, item in items))
+        return v.merged([*parts, v.mapping(items)] if items or not parts else parts)
 
     # ---- functions, strings
 

@@ -96,6 +96,8 @@ def subscript(machine: Interpreter, base: Value, index: Value) -> Value:
         found = pick_key(machine, base, index)
         if found is not None:
             return found
+    if isinstance(base, Unknown) and base.op == v.MERGED and isinstance(index, Const):
+        return _merged_item(machine, base, index)
     if isinstance(base, Unknown) and base.op == "changed" and isinstance(base.args[0], v.Map):
         # of the dict before, what it had by this key is all that can be left
         before, *others = base.args
@@ -140,6 +142,18 @@ def pick(machine: Interpreter, base: v.Seq, index: Value) -> Value | None:
     except (IndexError, TypeError, ZeroDivisionError):
         pass
     return None
+
+
+def _merged_item(machine: Interpreter, base: Unknown, index: Const) -> Value:
+    """What a merged dict has by a key: of the dicts that may have it, the last one that does."""
+    found: list[Value] = []
+    for each in reversed(base.args):
+        if not isinstance(each, v.Map):
+            found.append(subscript(machine, each, index))
+        elif (item := pick_key(machine, each, index)) is not None:
+            found.append(item)
+            break
+    return found[0] if len(found) == 1 else unknown("index", *found, index)
 
 
 def pick_key(machine: Interpreter, base: v.Map, index: Value) -> Value | None:

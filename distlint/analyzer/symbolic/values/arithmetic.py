@@ -12,7 +12,7 @@ from distlint.analyzer.symbolic.values.facts import (
     is_process_id,
     lowest,
 )
-from distlint.analyzer.symbolic.values.interning import TABLE, const, ranked, seq, unknown
+from distlint.analyzer.symbolic.values.interning import TABLE, const, merged, ranked, seq, unknown
 from distlint.analyzer.symbolic.values.joins import phi, where
 from distlint.analyzer.symbolic.values.operators import COMPARISONS, EITHER, LISTED, ORDER
 from distlint.analyzer.symbolic.values.types import (
@@ -100,6 +100,8 @@ def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
             return result
     if op in COMPARISONS:
         return _compare_unknown(op, left, right)
+    if op == "|" and (isinstance(left, Map) or isinstance(right, Map)):
+        return merged([left, right])
     if isinstance(left, Seq) and isinstance(right, Seq) and op == "+":
         return seq(left.kind, left.items + right.items)
     return unknown(op, left, right)

@@ -11,6 +11,7 @@ from distlint.analyzer.symbolic.values.operators import (
     EITHER,
     FILLED,
     LOADER,
+    MERGED,
 )
 from distlint.analyzer.symbolic.values.types import (
     Const,
@@ -214,7 +215,7 @@ def _is_made(value: Unknown) -> bool:
 
 
 _MADE = frozenset(
-    {"item set", "changed", "number", "len", "comprehension", "dict", "format", "partial"}
+    {"item set", "changed", "number", "len", "comprehension", "dict", MERGED, "format", "partial"}
 )
 """What is changed, counted, put together or gathered is there."""
 _MAKING = frozenset(
@@ -242,7 +243,18 @@ def has_keys_of_all(value: Value) -> bool:
         value = value.args[0]
     if isinstance(value, Map):
         return not any(key.local for key, _ in value.items)
-    return isinstance(value, Unknown) and value.op == "param" and value.local
+    if isinstance(value, Unknown) and value.op == MERGED:
+        return all(not part.local or has_keys_of_all(part) for part in value.args)
+    return isinstance(value, Unknown) and (_is_own(value) or is_output(value))
+
+
+def _is_own(value: Unknown) -> bool:
+    return value.op == "param" and value.local
+
+
+def is_output(value: Unknown) -> bool:
+    """Has something made it that is called like a model: which outputs it has, the program says."""
+    return value.op == "call" and isinstance(value.args[0], Unknown)
 
 
 def _is_loader(value: object) -> bool:

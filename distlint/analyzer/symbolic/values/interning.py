@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from distlint.analyzer.symbolic.cluster import WORLD_SAMPLES, Cluster
 from distlint.analyzer.symbolic.values.facts import are_weak, is_made_as_tensor
-from distlint.analyzer.symbolic.values.operators import EITHER, UNEVEN
+from distlint.analyzer.symbolic.values.operators import EITHER, MERGED, UNEVEN
 from distlint.analyzer.symbolic.values.types import (
     NOTHING,
     ByFields,
@@ -214,6 +214,18 @@ def mapping(items: Sequence[tuple[Value, Value]]) -> Map:
         TABLE[key] = found
     result: Map = found
     return result
+
+
+def merged(parts: Sequence[Value]) -> Value:
+    """The dict that dicts were put into, one after the other."""
+    flat: list[Value] = []
+    for part in parts:
+        for each in part.args if isinstance(part, Unknown) and part.op == MERGED else (part,):
+            if flat and isinstance(each, Map) and isinstance(before := flat[-1], Map):
+                flat[-1] = mapping(list((dict(before.items) | dict(each.items)).items()))
+            else:
+                flat.append(each)
+    return flat[0] if len(flat) == 1 and isinstance(flat[0], Map) else unknown(MERGED, *flat)
 
 
 def _make(cls: type[V], *fields: Any) -> V:

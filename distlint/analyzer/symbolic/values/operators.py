@@ -24,6 +24,9 @@ SELDOM_UNEVEN = "$seldom uneven"
 FILLED = "$filled"
 """Mark of what a collective has left in a buffer that was passed to it."""
 
+MERGED = "merged"
+"""Operator of a dict that others were put into, one after the other: the last has the say."""
+
 LOADER = "loader"
 """Operator of what is known as a loader by its use: each rank has batches of its own."""
 
