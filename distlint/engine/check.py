@@ -159,7 +159,8 @@ class Session:
         result = sieve.result(findings, over_budget, incomplete=incomplete, complete=not failed)
         told = [*result.reported, *(item for item, _ in result.unused)]
         proposed = sorted((item.finding for item in told), key=lambda finding: finding.sort_key)
-        return State(document, findings, tuple(proposed), over_budget, failed)
+        meetings = tuple(meeting for each in found for meeting in each.meetings)
+        return State(document, findings, tuple(proposed), over_budget, failed, meetings)
 
     def project(self, settings: Settings) -> Project:
         """The project of a configuration, made once."""
@@ -298,7 +299,9 @@ class Session:
         try:
             off = resting_codes(settings) if proving else codes_off(settings)
             project = self.project(settings)
-            found = project.placing(lambda: self._found(document, settings, off, known))
+            found = project.placing(
+                lambda: self._found(document, settings, off, known, proving=proving)
+            )
             found.findings = fixable(found.findings, document)
             return found
         except ParseError as error:
@@ -307,11 +310,19 @@ class Session:
             raise explain(document, error) from None
 
     def _found(
-        self, document: Document, settings: Settings, off: frozenset[str], known: Found | None
+        self,
+        document: Document,
+        settings: Settings,
+        off: frozenset[str],
+        known: Found | None,
+        *,
+        proving: bool,
     ) -> Found:
         search = self._search(document, settings, off)
         self._begun = None
         found = search.found(known)
+        if proving:
+            found.meetings = search.meetings()
         if known is not None:
             self._begun = search
         elif self.remembering:

@@ -9,19 +9,21 @@ tried one by one, and the one that does not prove right is refused, with a word 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from distlint.engine import documents
 from distlint.engine.check import Session, is_python
+from distlint.engine.meetings import Meetings
+from distlint.engine.moves import EditMoves
 from distlint.engine.results import State
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.writing import NotWritten, beyond, replace, sweep
 from distlint.rules.table import UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError
 from distlint.source.edits import Lines, apply
-from distlint.source.finding import Edit, Finding, Fix
+from distlint.source.finding import Edit, Finding, Fix, Meeting, Place
 from distlint.source.notebook import Notebook, NotInCells, relative
 from distlint.source.paths import STDIN, display
 from distlint.source.report import Fixed, Notice, Report, Round
@@ -151,30 +153,47 @@ def _harm(
     for file in report.files:
         if file in repaired:
             continue
-        news = _news_in(file, [path for path in repaired if path not in harm], report, session)
-        for path, finding in news:
-            where = f"{display(file)}, {_where(finding)}"
-            harm[path] = f"it would introduce {finding.code} in {where}"
+        left = {path: each for path, each in repaired.items() if path not in harm}
+        named, problem = _problem_in(file, left, report, session)
+        harm.update(dict.fromkeys(named, problem))
     return list(harm.items())
 
 
-def _news_in(
-    file: Path, repaired: Sequence[Path], report: Report, session: Session
-) -> list[tuple[Path, Finding]]:
-    """What is new in a file that names repaired modules, laid to each of these."""
+def _problem_in(
+    file: Path, repaired: Mapping[Path, _Repaired], report: Report, session: Session
+) -> tuple[list[Path], str]:
+    """What is new in a file that names repaired modules, and these, to which it is laid."""
     try:
         document = documents.read(file)
         named = [path for path in repaired if _module_name(path).encode() in document.code]
         if not named:
-            return []
-        state = session.state_of(document, session.resolver.of_file(file))
+            return [], ""
+        settings = session.resolver.of_file(file)
+        state = session.state_of(document, settings)
+        known = {(item.finding.code, item.finding.place) for item in report.reported}
+        told = [relative(document, finding) for finding in state.proposed]
+        news = [f for f in told if (f.code, f.place) not in known]
+        news = [f for f in news if f.place.path == file and f.code != UNUSED_SUPPRESSION]
+        if news:
+            where = f"{display(file)}, {_where(news[0])}"
+            return named, f"it would introduce {news[0].code} in {where}"
+        before = Session(session.resolver).state_of(document, settings)
     except (OSError, DocumentError):
-        return []
-    known = {(item.finding.code, item.finding.place) for item in report.reported}
-    told = [relative(document, finding) for finding in state.proposed]
-    news = [f for f in told if (f.code, f.place) not in known]
-    news = [f for f in news if f.place.path == file and f.code != UNUSED_SUPPRESSION]
-    return [(path, news[0]) for path in named] if news else []
+        return [], ""
+    changes = [EditMoves.between(each.before, each.after) for each in repaired.values()]
+    problem = _problem_of_meetings(Meetings(changes), before, state)
+    return (named, f"in {display(file)}, {problem}") if problem else ([], "")
+
+
+def _problem_of_meetings(meetings: Meetings, before: State, after: State) -> str:
+    """Why ranks should not meet as they do in a file that stays, if so."""
+    meeting = meetings.misplaced(before.meetings, after.meetings)
+    if meeting is not None:
+        return _said_of(meeting, after.document)
+    if any(finding.explanation is not None for finding in before.findings):
+        return ""  # the ranks did not come through: what has met may have been what is wrong
+    meeting = meetings.lost(before.meetings, after.meetings)
+    return "" if meeting is None else f"ranks would not wait for each other in {meeting.ops[0]}"
 
 
 def _where(finding: Finding) -> str:
@@ -310,10 +329,12 @@ class Repairman:
         if after is None or after.over_budget > state.over_budget or after.failed - state.failed:
             return None, "the result could not be fully analysed"
         known = [f for f in state.findings if f not in chosen]
-        news = list(_news(known, after, _Moves(state.document, edits)))
+        moves = EditMoves(state.document, edits)
+        news = list(_news(known, after, moves))
         if not news:
-            return after, ""
-        where = f"{news[0].code} ({_told(news[0], document)})"
+            meeting = Meetings([moves]).misplaced(state.meetings, after.meetings)
+            return (after, "") if meeting is None else (None, _said_of(meeting, document))
+        where = f"{news[0].code} ({_told(news[0].place, document)})"
         gone = {_loose(finding) for finding in chosen}
         verb = "leave" if _loose(news[0]) in gone else "introduce"
         return None, f"it would {verb} {where}"
@@ -326,9 +347,16 @@ class Repairman:
             return None
 
 
-def _told(finding: Finding, document: Document) -> str:
-    row = finding.place.span.row
-    return document.where(row) if finding.place.path == document.path else f"line {row}"
+def _said_of(meeting: Meeting, document: Document) -> str:
+    """Why ranks should not meet so."""
+    (one, other), (path, other_path) = meeting.ops, meeting.paths
+    first, second = _told(path[-1], document), _told(other_path[-1], document)
+    return f"{one} ({first}) would meet another call of {other} ({second})"
+
+
+def _told(place: Place, document: Document) -> str:
+    row = place.span.row
+    return document.where(row) if place.path == document.path else f"line {row}"
 
 
 def fixed(before: Document, after: Document, rounds: tuple[Round, ...] = ()) -> Fixed:
@@ -382,37 +410,14 @@ def _compiles(text: str) -> bool:
     return True
 
 
-class _Moves:
-    """Where places of a text are after edits."""
-
-    def __init__(self, before: Document, edits: Iterable[Edit]) -> None:
-        self.path = before.path
-        self.lines = Lines(before.text)
-        self.edits = sorted((*self.lines.bounds(edit), len(edit.content)) for edit in edits)
-
-    def knows(self, finding: Finding) -> bool:
-        """Is the finding in this text, and not in another file that was analysed with it?"""
-        return finding.place.path == self.path
-
-    def place(self, finding: Finding) -> int:
-        """The offset at which a finding starts, in the new text."""
-        span = finding.place.span
-        offset = self.lines.offset(span.row, span.column)
-        moved = offset
-        for start, end, length in self.edits:
-            if end <= offset:
-                moved += length - (end - start)
-            elif start < offset:
-                moved += min(0, length - (offset - start))
-        return moved
-
-
-def _news(known: Sequence[Finding], after: State, moves: _Moves) -> Iterator[Finding]:
+def _news(known: Sequence[Finding], after: State, moves: EditMoves) -> Iterator[Finding]:
     """The findings of a new text that were not known before: by place, else by what they say."""
     lines = Lines(after.document.text)
     left = list(known)
     unplaced = []
-    placed = {(f.code, f.place.path, moves.place(f)): f for f in known if moves.knows(f)}
+    placed = {
+        (f.code, f.place.path, moves.offset(f.place)): f for f in known if moves.knows(f.place)
+    }
     for finding in after.findings:
         path, span = finding.place.path, finding.place.span
         offset = lines.offset(span.row, span.column) if path == after.document.path else -1

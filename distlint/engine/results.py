@@ -8,7 +8,7 @@ from pathlib import Path
 
 from distlint.engine.settings import Settings
 from distlint.source.document import Document
-from distlint.source.finding import Finding
+from distlint.source.finding import Finding, Meeting
 from distlint.source.report import CommentKey, Notice, Reported
 from distlint.source.requirements import Asked
 
@@ -39,7 +39,8 @@ class State:
     """A document as a repair sees it.
 
     ``findings`` are all there are, suppressed and unselected ones included; ``proposed`` are those
-    that the user is told of. ``failed`` are the codes of rules that raised.
+    that the user is told of. ``failed`` are the codes of rules that raised, ``meetings`` those of
+    ranks in collectives of different places.
     """
 
     document: Document
@@ -47,6 +48,7 @@ class State:
     proposed: tuple[Finding, ...]
     over_budget: int
     failed: frozenset[str] = frozenset()
+    meetings: tuple[Meeting, ...] = ()
 
 
 def joined(run: FileResult, file: FileResult) -> FileResult:

@@ -10,6 +10,7 @@ from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.guards import guards
 from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.symbolic.crossings import Crossing, Sites
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis
 from distlint.analyzer.symbolic.explanation import witness_of
 from distlint.analyzer.symbolic.incomplete import incomplete
@@ -23,7 +24,16 @@ from distlint.rules.found import Found
 from distlint.rules.registry import rules
 from distlint.rules.table import INCOMPLETE_ANALYSIS
 from distlint.source.document import Document
-from distlint.source.finding import Explanation, Finding, Fix, Lane, Place, Related, Severity
+from distlint.source.finding import (
+    Explanation,
+    Finding,
+    Fix,
+    Lane,
+    Meeting,
+    Place,
+    Related,
+    Severity,
+)
 
 
 def find(
@@ -87,6 +97,7 @@ class Search:
         self.catalogue = project.catalogue_of(self.module)
         self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
+        self._crossings: list[Crossing] = []
 
     def found(self, compared: Found | None = None) -> Found:
         """All findings; what comparing the ranks has found may be given."""
@@ -105,6 +116,17 @@ class Search:
             [*compared.problems, *self.in_source.problems],
         )
 
+    def meetings(self) -> list[Meeting]:
+        """Where ranks were found to meet in collectives of different places, once each."""
+        found = [(each.ops, each.sites, each.is_misplaced) for each in self._crossings]
+        return [
+            Meeting(ops, (self._placed(first), self._placed(second)), is_misplaced)
+            for ops, (first, second), is_misplaced in dict.fromkeys(found)
+        ]
+
+    def _placed(self, sites: Sites) -> tuple[Place, ...]:
+        return tuple(self.locators.of(module).place(site) for module, site in sites)
+
     @cached_property
     def compared(self) -> Found:
         """What the rules about ranks that diverge say."""
@@ -118,6 +140,7 @@ class Search:
             return found
         analysis = EntryPointAnalysis(self.project, self.catalogue, self.module, self.project.world)
         outcome = analysis.run()
+        self._crossings = outcome.crossings
         found.over_budget, found.roots = outcome.over_budget, outcome.roots
         found.incomplete = list(incomplete(outcome, self.module, self.locators))
         witnesses = _distinct(outcome.proofs, self.locators, self.module.key)

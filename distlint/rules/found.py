@@ -10,7 +10,7 @@ from pathlib import Path
 
 from distlint.analyzer.ir.errors import Unplaced
 from distlint.rules.base import Rule
-from distlint.source.finding import Finding
+from distlint.source.finding import Finding, Meeting
 from distlint.source.incomplete import Incomplete
 from distlint.source.paths import display
 
@@ -48,6 +48,8 @@ class Found:
     incomplete: list[Incomplete] = field(default_factory=list)
     """The entry points of which not all was analysed."""
     problems: list[Problem] = field(default_factory=list)
+    meetings: list[Meeting] = field(default_factory=list)
+    """Where ranks meet in collectives of different places, if that was asked for."""
 
     def asked(self, rule: Rule, answer: Callable[[], Iterable[Finding]]) -> list[Finding]:
         """The findings of a rule; if it raises, that is recorded and the other rules still run."""

@@ -127,6 +127,17 @@ class Finding:
         return (place.path, place.cell, place.span, self.code, self.message)
 
 
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Collectives of different places in which two ranks meet; no finding by itself."""
+
+    ops: tuple[str, str]
+    paths: tuple[tuple[Place, ...], tuple[Place, ...]]
+    """The calls that lead to each collective, the outermost first, and its own."""
+    is_misplaced: bool
+    """Has one of the ranks been at the place of the other, and met it elsewhere?"""
+
+
 def is_plural(ranks: str) -> bool:
     """Does a name of some ranks take a verb in the plural?"""
     return ranks.startswith(("ranks ", "the other ", "all "))

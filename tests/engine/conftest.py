@@ -14,7 +14,7 @@ from distlint.rules import find as find_module
 from distlint.rules.found import Found
 from distlint.rules.table import RESERVED
 from distlint.source.document import Document
-from distlint.source.finding import Finding, Place, Related, Severity, Span
+from distlint.source.finding import Finding, Meeting, Place, Related, Severity, Span
 
 MARK = "BUG"
 RELATED = "RELATED"
@@ -59,6 +59,9 @@ def analysis(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Found]]
 
             def found(self, compared: Found | None = None) -> Found:
                 return find(self.document, self.project)
+
+            def meetings(self) -> list[Meeting]:
+                return []
 
         monkeypatch.setattr(find_module, "Search", Search)
         monkeypatch.setattr(active_rules, "worth_analysing", lambda data: True)

@@ -22,9 +22,6 @@ RAISES = {"rank_local_skip__report_then_raise"}
 STARTS_OVER = {"DST305-bad1-memory-runs-out-on-one-rank"}
 """Here a collective that no other rank joins is given up on purpose, and the ranks begin again."""
 
-HARMFUL = {"found__evaluation_caches_its_data_on_rank_zero"}
-"""Known: its fix ends the hang with barriers of different places that meet each other."""
-
 UNFIXED = frozenset(Path(__file__).with_name("unfixed.txt").read_text().splitlines())
 """The scripts that no fix leaves without a finding: bad examples by number, bugs by name."""
 
@@ -54,15 +51,8 @@ def fixed(case: Case) -> str | None:
 
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(
-            case,
-            id=f"{case.label}-fixed",
-            marks=[pytest.mark.xfail(strict=True)] if case.label in HARMFUL else [],
-        )
-        for case in fixable()
-        if listed(case) not in UNFIXED
-    ],
+    [case for case in fixable() if listed(case) not in UNFIXED],
+    ids=lambda case: f"{case.label}-fixed",
 )
 def test_a_fixed_script_finishes(case: Case, cluster: Cluster) -> None:
     text = fixed(case)

@@ -19,6 +19,7 @@ from distlint.analyzer.symbolic.block_exits import has_exit, leaves
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.code_shapes import CodeShapes
 from distlint.analyzer.symbolic.continuations import AfterYield, Continuation, EndOfGenerator
+from distlint.analyzer.symbolic.crossings import Crossing
 from distlint.analyzer.symbolic.loops import Loops
 from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
@@ -88,6 +89,8 @@ class ExecutionContext:
         """Why something in the root may have been missed."""
         self.disagreements: dict[tuple[str, int], Disagreement] = {}
         """Arguments that have to be the same on all ranks, and are rank-local."""
+        self.crossings: list[Crossing] = []
+        """Where two ranks have met in collectives of different places."""
         self.loops_cut: set[ir.Stmt] = set()
         self.loops_left: set[ir.Stmt] = set()
         """The loops that were not followed further on some way, and those that were left on one."""
@@ -119,6 +122,7 @@ class ExecutionContext:
         self.ends = False
         self.incomplete = set()
         self.disagreements = {}
+        self.crossings = []
         self.loops_cut, self.loops_left = set(), set()
         self.entered = set()
         self.loops.begin_root()

@@ -17,6 +17,7 @@ from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.cluster import MOST_RANKS, Cluster, NeedBiggerCluster
 from distlint.analyzer.symbolic.context import DEEP, ExecutionContext
+from distlint.analyzer.symbolic.crossings import Crossing
 from distlint.analyzer.symbolic.divergence import Divergence
 from distlint.analyzer.symbolic.product import ProductExploration
 from distlint.analyzer.symbolic.proofs import Proof, Prover
@@ -73,6 +74,8 @@ class Outcome:
     """The roots of which not all has been walked that could hold a divergence, and why."""
     disagreements: dict[tuple[str, int], Disagreement] = field(default_factory=dict)
     """By module and site, calls with an argument that has to be the same on all ranks."""
+    crossings: list[Crossing] = field(default_factory=list)
+    """Where two ranks meet in collectives of different places."""
 
     def cut_off(self, root: ir.Function | None, reasons: Iterable[Reason]) -> None:
         found = set(reasons)
@@ -218,6 +221,7 @@ class EntryPointAnalysis:
             finally:
                 if self.context is not None:
                     self.outcome.disagreements.update(self.context.disagreements)
+                    self.outcome.crossings += self.context.crossings
                     self.spent += self.context.steps if function else 0
 
     def compare_ranks(self, context: ExecutionContext, function: ir.Function | None) -> bool:

@@ -12,6 +12,7 @@ from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.context import ExecutionContext
 from distlint.analyzer.symbolic.continuations import Continuation, LoopHead, ReturnToCaller
+from distlint.analyzer.symbolic.crossings import Crossing, sites_of
 from distlint.analyzer.symbolic.divergence import Divergence, PathHistory
 from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.matching import difference, next_common, resume
@@ -217,6 +218,10 @@ class ProductExploration:
         assert isinstance(first, Event)
         assert isinstance(second, Event)
         place, other_place = machines[0].place(first), machines[1].place(second)
+        if other_place != place:
+            sites = (sites_of(first, machines[0].k), sites_of(second, machines[1].k))
+            crossing = Crossing((first.op, second.op), sites, (place, other_place), past)
+            self.context.crossings.append(crossing)
         resume(machines[0], first, place)
         resume(machines[1], second, place)
         renamed = None if other_place == place else (other_place, place)
