@@ -134,6 +134,8 @@ def agreed_condition(witness: Witness, draft: Draft) -> Fix:
         raise CannotFix("the ranks have diverged before")
     if _protects(draft, decision):
         raise CannotFix("the branch is for ranks that have something")
+    if _rests_on_own(draft, decision):
+        raise CannotFix("other ranks lack what the branch uses")
     agree.on_condition(draft, decision.test)
     return draft.fix("unsafe", "Take the branch on all ranks if any rank does")
 
@@ -172,6 +174,42 @@ def _protects(draft: Draft, branch: cst.If) -> bool:
     if isinstance(branch.test, (cst.Name, cst.Attribute)):
         asked |= names.read(draft, branch.test)
     return not asked.isdisjoint(names.read(draft, branch.body))
+
+
+def _rests_on_own(draft: Draft, branch: cst.If) -> bool:
+    """Does a branch use what is made only where a test was true, such as the same test before?
+
+    A rank that takes the branch for the sake of others has not made it.
+    """
+    scope = names.scope_of(draft, branch)
+    used = names.read(draft, branch.body) - names.bound(draft, branch.body)
+    around = {branch, *draft.ancestors(branch)}
+    before = [
+        each
+        for each in names.inside(scope)
+        if isinstance(each, cst.If)
+        and each not in around
+        and draft.bounds(each)[0] < draft.bounds(branch)[0]
+    ]
+    test = draft.text(branch.test)
+    for each in before:
+        if draft.text(each.test) == test and used & names.stored(draft, each.body):
+            return True
+    return any(_is_made_in(draft, name, before, scope) for name in used)
+
+
+def _is_made_in(
+    draft: Draft, name: str, branches: list[cst.If], scope: cst.FunctionDef | cst.Module
+) -> bool:
+    """Is a variable bound in branches alone, and not in both arms of one?"""
+    found = names.bound_in(draft, scope, name)
+    if not found or any(isinstance(draft.parent(each), cst.Param) for each in found):
+        return False
+    if any(
+        each.orelse is not None and name in names.bound(draft, each.orelse) for each in branches
+    ):
+        return False
+    return all(any(each in {*draft.ancestors(one)} for each in branches) for one in found)
 
 
 def agreed_skip(witness: Witness, draft: Draft) -> Fix:

@@ -1,0 +1,15 @@
+import torch
+import torch.distributed as dist
+from distlint.runtime import any_rank
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(model, loader):
+    model = DDP(model)
+    for batch in loader:
+        loss = model(batch)
+        if loss > 10:
+            print("big")
+        if any_rank(loss > 10):
+            big = loss.detach()
+            dist.all_reduce(big)
