@@ -11,7 +11,6 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.paths import is_own
-from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -24,6 +23,7 @@ from distlint.rules.checkpoints._all_ranks import (
     on_all_ranks,
 )
 from distlint.rules.checkpoints._answers import ASK_NAMES, WRITE_NAMES, answer_file
+from distlint.rules.checkpoints._locks import is_locked
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -42,13 +42,6 @@ _UNPACKS = re.compile(r"^torchvision\.datasets\.(?:VOC\w+|SBDataset)$")
 """Data sets that unpack the archive each time, also where it is there."""
 _FETCHES = frozenset({"urllib.request.urlretrieve", "torch.hub.download_url_to_file"})
 _FUNCTIONS = frozenset(name.rpartition(".")[2] for name in _FETCHES)
-_FILE_LOCKS = frozenset(
-    {
-        "FileLock", "SoftFileLock", "UnixFileLock", "WindowsFileLock", "InterProcessLock",
-        "LockFile", "MkdirLockFile", "SoftLockFile",
-    }
-)  # fmt: skip
-"""Locks that lie in a file: those of threads keep no other process away."""
 
 
 class DownloadOnAllRanks(SourceRule):
@@ -308,7 +301,7 @@ def worker(rank, world):
                 place = answer_file(guards, site) if asks else None
                 if place is None:
                     continue
-            if is_own(guards, place, site.point) or _is_locked(guards, site):
+            if is_own(guards, place, site.point) or is_locked(guards, site.point):
                 continue
             again = _UNPACKS.search(called) is not None
             finding = self.finding(
@@ -350,20 +343,6 @@ def _downloads(guards: Guards, site: CallSite) -> bool:
     if known is ... and told.value is not None:
         return guards.is_given(told.value, site.point.scope, True)
     return known is True
-
-
-def _is_locked(guards: Guards, site: CallSite) -> bool:
-    """Is a lock held around a call, which lies in a file that other processes see?"""
-    return any(
-        isinstance(here.owner, ir.With)
-        and any(
-            isinstance(origin.node, ir.Call) and ir.last_name(origin.node.func) in _FILE_LOCKS
-            for origin in guards.objects.origins(
-                here.owner.context, Point(site.point.scope, site.point.around[:depth])
-            )
-        )
-        for depth, here in enumerate(site.point.around)
-    )
 
 
 def _fix(site: CallSite, fetches: bool, roots: frozenset[str], draft: Draft) -> Fix:

@@ -16,6 +16,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks, on_rank_0_only
 from distlint.rules.checkpoints._failures import keeps_failure
+from distlint.rules.checkpoints._locks import is_locked
 from distlint.rules.checkpoints._written_text import (
     SERIALIZER_NAMES,
     TEXT_NAMES,
@@ -127,6 +128,7 @@ class SaveOnAllRanks(SourceRule):
     - A loop that skips existing files: this divides the work between the ranks.
     - A subclass for distributed runs overrides the method and checks the rank.
     - Other data that is appended to a file.
+    - Writes under a file lock: `with FileLock(path):`.
     - The process fails in the same branch, such as one for a loss that is not finite, or an
       exception handler: it saves what led to its failure. An exit after the training is no
       failure, whatever its status.
@@ -391,6 +393,8 @@ dist.destroy_process_group()
             if path is None or is_own(guards, path, site.point):
                 continue
             if _is_shared_work(site, path) or keeps_failure(guards, site):
+                continue
+            if is_locked(guards, site.point):
                 continue
             is_data = guards.objects.called(site) not in _WRITERS
             if is_data and _is_added_to(guards, site, path):
