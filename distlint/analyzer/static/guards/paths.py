@@ -23,6 +23,8 @@ _COUNTER = re.compile(r"(?:^|_)(?:steps?|epochs?|iters?|iterations?)(?:_|$)")
 """Words of what counts the training: the same in each process, unless it counts from the rank."""
 _BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
 _RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
+_Read = tuple[str, int]
+"""A name, and the statement that reads it: what it is there may be made of what it was before."""
 _DEPTH = 4
 """How many assignments and calls are followed from a path to what it is made of."""
 
@@ -51,7 +53,8 @@ def is_buffer(guards: Guards, node: ir.Expr, scope: Scope) -> bool:
     return any(_BUFFER.search(token) for value in values for token in ir.tokens_of(value))
 
 
-def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]) -> bool:
+def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[_Read]) -> bool:
+    here = id(point.statement)
     tokens = ir.tokens_of(node)
     if any(_OWN.search(token) for token in tokens):
         return True
@@ -63,10 +66,10 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]
         if isinstance(item, ir.Call):
             if is_made_from_rank(guards, item, point) or _is_handed_out(guards, item, point):
                 return True
-        if not isinstance(item, (ir.Name, ir.Attribute)) or ir.last_name(item) in seen:
+        if not isinstance(item, (ir.Name, ir.Attribute)) or _is_seen(item, here, seen):
             continue
         name = ir.last_name(item)
-        seen.add(name)
+        seen.add((name, here))
         if _COUNTER.search(name):
             if is_made_from_rank(guards, item, point):
                 return True
@@ -77,6 +80,14 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[str]
         if isinstance(item, ir.Name) and _passed_own(guards, name, point, depth, seen):
             return True
     return False
+
+
+def _is_seen(item: ir.Name | ir.Attribute, here: int, seen: set[_Read]) -> bool:
+    """Was it looked at? An attribute has one value wherever it is read, as far as is known."""
+    name = ir.last_name(item)
+    if isinstance(item, ir.Name):
+        return (name, here) in seen
+    return any(name == each for each, _ in seen)
 
 
 def _is_handed_out(guards: Guards, call: ir.Call, point: Point) -> bool:
@@ -94,14 +105,14 @@ def _is_handed_out(guards: Guards, call: ir.Call, point: Point) -> bool:
     return any(each and each.local is not None and each.local.directory for each in entries)
 
 
-def _passed_own(guards: Guards, name: str, point: Point, depth: int, seen: set[str]) -> bool:
+def _passed_own(guards: Guards, name: str, point: Point, depth: int, seen: set[_Read]) -> bool:
     """Is a parameter given a process's own path by some caller?"""
     function = point.scope.function
     if function is None or not point.scope.has_param(name):
         return False
     if any("shard" in param.name.lower() for param in function.params):
         return True  # that says whether each process saves a separate part
-    known: dict[int, set[str]] = {}
+    known: dict[int, set[_Read]] = {}
     for where, caller, value in passed_values(guards, name, point):
         names = seen if where is guards else known.setdefault(id(caller), {*seen})
         if _own(where, value, caller.point, depth - 1, names):
