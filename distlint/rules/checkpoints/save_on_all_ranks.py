@@ -11,19 +11,19 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.paths import is_own
 from distlint.analyzer.static.names import placed
-from distlint.analyzer.static.reaching_definitions import path_of
-from distlint.fixers.draft import CannotFix, Draft
+from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks, on_rank_0_only
+from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks
 from distlint.rules.checkpoints._failures import keeps_failure
 from distlint.rules.checkpoints._locks import is_locked
+from distlint.rules.checkpoints._rank_0_write import fix_of
 from distlint.rules.checkpoints._written_text import (
     SERIALIZER_NAMES,
     TEXT_NAMES,
     modes_of,
     written_file,
 )
-from distlint.source.finding import Finding, Fix, Severity
+from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +70,6 @@ _NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
 _DATA_NAMES = frozenset(name.rpartition(".")[2] for name in _DATA_WRITERS) | {*_TABLE_WRITERS}
 
 
-_READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
 _LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
 _GLOBAL = re.compile(
     r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
@@ -138,9 +137,9 @@ class SaveOnAllRanks(SourceRule):
     ## Fix safety
 
     Unsafe: the statement, with the block that opens the file for it, moves into a rank check. A
-    barrier may be needed afterwards. Not offered if the function reads the file again, if all
-    ranks have opened it before, or for `save_pretrained`, in which all ranks gather a sharded
-    model.
+    barrier may be needed afterwards. Not offered if the function reads, moves or copies the file,
+    if all ranks have opened it before, or for `save_pretrained`, in which all ranks gather a
+    sharded model.
 
     ## References
 
@@ -406,7 +405,7 @@ dist.destroy_process_group()
                 effect="the file is corrupted, or holds the data of the slowest rank",
                 help="Write on rank 0 only, or include the rank in the file name",
                 fix=partial(
-                    _fix,
+                    fix_of,
                     guards,
                     site,
                     path,
@@ -439,36 +438,6 @@ def _written(guards: Guards, site: CallSite) -> ir.Expr | None:
 def _is_added_to(guards: Guards, site: CallSite, file: ir.Expr) -> bool:
     """Is a file opened to append to it?"""
     return any("a" in mode for mode in modes_of(guards, file, site))
-
-
-def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
-    if site.name == "save_pretrained":
-        raise CannotFix("all ranks gather a model whose weights are sharded")
-    for read in guards.objects.calls(_READS):
-        if read.point.scope is site.point.scope and read.call.site > site.call.site:
-            if any(path_of(a.value) == path_of(path) is not None for a in read.call.args):
-                raise CannotFix("the other ranks would read it before it is written")
-    if path_of(path) is not None and _is_opened_before(guards, site, path):
-        raise CannotFix("the other ranks have already emptied the file")
-    return on_rank_0_only(site, draft, _is_opened_around(site, path))
-
-
-def _is_opened_around(site: CallSite, file: ir.Expr) -> bool:
-    """``with open(path, "wb") as file: save(state, file)``."""
-    owner = site.point.around[-1].owner if site.point.around else None
-    return (
-        isinstance(owner, ir.With)
-        and isinstance(file, ir.Name)
-        and file.id in ir.tokens_of(owner.target or ir.Literal(None))
-    )
-
-
-def _is_opened_before(guards: Guards, site: CallSite, file: ir.Expr) -> bool:
-    """Is it a file that a statement before has opened, or a block further around?"""
-    return not _is_opened_around(site, file) and any(
-        origin.site is not None and ir.last_name(origin.site.call.func) == "open"
-        for origin in guards.objects.origins(file, site.point)
-    )
 
 
 def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
