@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.process_groups import starts_many
-from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.guards.rank_tests import asks_one_process, asks_rank
 from distlint.analyzer.static.names import calls_of, placed
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
@@ -378,6 +378,8 @@ def _left_alone(point: Point) -> ir.If | None:
         here = point.around[level]
         owner = here.owner
         if isinstance(owner, ir.If) and here.block is owner.body and asks_rank(owner.test):
+            if asks_one_process(owner.test):
+                return None
             branch = owner
         if isinstance(owner, (ir.For, ir.While)):
             if branch is None or not _trains(owner, branch) or _is_told(owner, branch, point):

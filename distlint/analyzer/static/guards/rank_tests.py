@@ -41,6 +41,22 @@ def asks_rank(test: ir.Expr) -> bool:
     return bool(rank_words(tokens))
 
 
+def asks_one_process(test: ir.Expr) -> bool:
+    """Is a condition true in a single process only, where the rank is -1 or below zero?"""
+    if isinstance(test, ir.BoolOp) and test.op == "and":
+        return any(map(asks_one_process, test.values))
+    if not isinstance(test, ir.Compare) or len(test.ops) != 1 or not asks_rank(test.left):
+        return False
+    (right,) = test.rights
+    if test.ops[0] in {"==", "is"}:
+        return isinstance(right, ir.Unary) and right.op == "-" and _is_number(right.value, 1)
+    return test.ops[0] == "<" and _is_number(right, 0)
+
+
+def _is_number(node: ir.Expr, number: int) -> bool:
+    return isinstance(node, ir.Literal) and node.value == number
+
+
 def under_rank_test(around: tuple[Around, ...]) -> bool:
     """Is there a branch around a statement whose condition names the rank?"""
     return any(isinstance(each.owner, ir.If) and asks_rank(each.owner.test) for each in around)
