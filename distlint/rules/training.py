@@ -40,7 +40,8 @@ ONLY_LOOKS = frozenset(
         "len", "enumerate", "iter", "zip", "next", "tqdm", "trange", "cycle", "islice",
         "isinstance",
         "print", "type", "id", "hasattr", "getattr", "track", "range", "BatchSampler", "chain",
-        "ceil", "list", "int", "str", "format", "info", "debug",
+        "ceil", "list", "dict", "tuple", "update", "setdefault", "int", "str", "format", "info",
+        "debug",
     }
 )  # fmt: skip
 """Calls that do not tell a sampler about the epoch, whatever else they do."""
@@ -72,8 +73,7 @@ class Made:
 
     def origins(self, name: str) -> tuple[Origin, ...]:
         """Where the value of an option comes from; none when it is not given."""
-        value = self.option(name).value
-        return self.objects.origins(value, self.options.point) if value is not None else ()
+        return self.objects.passed(self.option(name), self.options.point)
 
 
 def loaders(objects: Objects) -> Iterator[Made]:

@@ -19,6 +19,9 @@ from distlint.catalogue.catalogue import Catalogue, Entry
 _ALIAS_DEPTH = 5
 """How often a name may stand for another name: ``dist = torch.distributed``."""
 
+FILLS = frozenset({"update", "setdefault"})
+"""Methods that give a dict items."""
+
 _SHORT = 8
 """Statements of a block that is read through each time."""
 
@@ -78,6 +81,7 @@ class Binders:
         while stack:
             each = stack.pop()
             names.update(names_given(each))
+            names.update(_names_filled(each))
             kinds.add(type(each))
             for inner in blocks_of(each):
                 stack.extend(inner)
@@ -116,6 +120,19 @@ def names_given(statement: ir.Stmt) -> Iterator[str]:
             yield from _roots_of(target)
     elif isinstance(statement, (ir.AugAssign, ir.For, ir.With)):
         yield from _roots_of(statement.target)
+
+
+def _names_filled(statement: ir.Stmt) -> Iterator[str]:
+    """The variables whose dicts a statement gives an item: ``x["a"] = 1``, ``x.update(a=1)``."""
+    filled: list[ir.Expr] = []
+    if isinstance(statement, (ir.Assign, ir.Delete)):
+        filled = [each.value for each in statement.targets if isinstance(each, ir.Subscript)]
+    elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+        func = statement.value.func
+        if isinstance(func, ir.Attribute) and func.attr in FILLS:
+            filled = [func.value]
+    for each in filled:
+        yield from _roots_of(each)
 
 
 def _roots_of(target: ir.Expr | None) -> Iterator[str]:

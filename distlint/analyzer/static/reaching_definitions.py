@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import Around, Scope, expressions_in
+from distlint.analyzer.static.names import FILLS, Around, Scope, expressions_in
 
 Path = tuple[str, ...]
 """A variable or a chain of attributes that begins with one: ``("self", "model")``."""
@@ -42,6 +42,11 @@ class Binding:
 
 
 path_of = ir.path_of
+
+
+def item_of(name: str) -> str:
+    """How a path names an item of a dict: ``("options", "[sampler]")``."""
+    return f"[{name}]"
 
 
 def holds(node: ir.Expr, path: Path) -> bool:
@@ -139,7 +144,9 @@ class Search:
     def _may_bind(self, statement: ir.Stmt) -> bool:
         if isinstance(statement, (ir.Define, ir.DefineClass, ir.Import)):
             return len(self.path) == 1
-        if isinstance(statement, (ir.Evaluate, ir.Return, ir.Assert)):
+        if isinstance(statement, ir.Evaluate):
+            return self._is_item
+        if isinstance(statement, (ir.Return, ir.Assert)):
             return False
         return self.path[0] in ir.tokens_of(statement) or isinstance(
             statement, (ir.If, ir.Try, ir.For, ir.While, ir.With)
@@ -151,6 +158,10 @@ class Search:
                 match = self._match(target, statement.value)
                 if match is not None:
                     return [match.binding(point)], True
+                if self._may_be_item(target):
+                    return [Binding(None, point)], False
+        elif isinstance(statement, ir.Evaluate):
+            return self._filled(statement.value, point)
         elif isinstance(statement, ir.AugAssign):
             if self._match(statement.target, statement.value) is not None:
                 return [Binding(None, point)], True
@@ -164,7 +175,7 @@ class Search:
             if any(name == self.path[0] for name, _, _ in statement.bindings):
                 return [Binding(None, point)], True
         elif isinstance(statement, ir.Delete):
-            return [], any(path_of(target) == self.path for target in statement.targets)
+            return [], any(_target_path(target) == self.path for target in statement.targets)
         else:
             return self._nested(statement, point)
         return [], False
@@ -204,6 +215,38 @@ class Search:
             return found, complete
         return [], False
 
+    @property
+    def _is_item(self) -> bool:
+        return self.path[-1][0] == "["
+
+    def _may_be_item(self, target: ir.Expr) -> bool:
+        """Is it an item of the dict, under a name that is computed?"""
+        return (
+            self._is_item
+            and isinstance(target, ir.Subscript)
+            and not isinstance(target.index, ir.Literal)
+            and path_of(target.value) == self.path[:-1]
+        )
+
+    def _filled(self, call: ir.Expr, point: Point) -> Found:
+        """What ``update`` or ``setdefault`` of a dict gives the item."""
+        func = call.func if isinstance(call, ir.Call) else None
+        if not isinstance(call, ir.Call) or not isinstance(func, ir.Attribute):
+            return [], False
+        if func.attr not in FILLS or path_of(func.value) != self.path[:-1]:
+            return [], False
+        if func.attr == "setdefault":
+            key = call.args[0].value if len(call.args) == 2 else None
+            if isinstance(key, ir.Literal) and item_of(str(key.value)) != self.path[-1]:
+                return [], False
+            known = isinstance(key, ir.Literal)
+            return [Binding(call.args[1].value if known else None, point)], False
+        for argument in call.args:
+            if argument.keyword and item_of(argument.keyword) == self.path[-1]:
+                return [Binding(argument.value, point)], True
+        given = [argument.value for argument in call.args if not argument.keyword]
+        return [Binding(value, point, (), self.path[-1:]) for value in given], False
+
     def _match(self, target: ir.Expr, value: ir.Expr, items: tuple[int, ...] = ()) -> _Match | None:
         """How a target binds the path, if it does."""
         if isinstance(target, ir.Display):
@@ -215,7 +258,17 @@ class Search:
         if isinstance(target, ir.Starred):
             match = self._match(target.value, value, items)
             return _Match(ir.Opaque(0), (), ()) if match is not None else None
-        bound = path_of(target)
+        bound = _target_path(target) if self._is_item else path_of(target)
         if bound is None or self.path[: len(bound)] != bound:
             return None
         return _Match(value, items, self.path[len(bound) :])
+
+
+def _target_path(target: ir.Expr) -> Path | None:
+    """The path that a target binds; also an item of a dict."""
+    if isinstance(target, ir.Subscript):
+        owner = path_of(target.value)
+        if owner is None or not isinstance(target.index, ir.Literal):
+            return None
+        return (*owner, item_of(str(target.index.value)))
+    return path_of(target)

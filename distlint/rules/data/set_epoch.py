@@ -548,7 +548,8 @@ def _is_behind(site: CallSite, late: CallSite) -> bool:
 
 def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:
     made = epochs.loader.origins("sampler")
-    sure = bool(made) and all(origin.call is sampler.call for origin in made)
+    given = epochs.loader.option("sampler").value is not None
+    sure = given and bool(made) and all(origin.call is sampler.call for origin in made)
     set_epoch(epochs, draft, always=sure)
     return draft.fix("unsafe", "Call `set_epoch` at the start of each epoch")
 

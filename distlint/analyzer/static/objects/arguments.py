@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
@@ -15,19 +15,21 @@ from distlint.analyzer.static.reaching_definitions import Point, path_of
 class Passed:
     """What a call passes for a parameter: None for nothing, unless ``known`` is False.
 
-    It is not known after ``*args`` and ``**kwargs`` that are not spelled out in the module.
+    It is not known after ``*args`` and ``**kwargs`` that are not spelled out in the module, nor
+    where it is one of several items of a dict: ``items`` has what it may be.
     """
 
     value: ir.Expr | None
     known: bool = True
+    items: tuple[tuple[ir.Expr, Point], ...] = ()
 
     @property
     def absent(self) -> bool:
         return self.known and self.value is None
 
 
-Items = Callable[[ir.Expr, Point], Mapping[str, ir.Expr] | None]
-"""The items of a dict at a point; None where they are not known."""
+Items = Callable[[ir.Expr, Point, str], Passed]
+"""What the dict at a point has under a name."""
 
 
 def passed_for(site: CallSite, name: str, position: int | None, items: Items) -> Passed:
@@ -39,11 +41,10 @@ def passed_for(site: CallSite, name: str, position: int | None, items: Items) ->
         if argument.star == "*":
             known = known and position is None
         elif argument.star:
-            spelled = items(argument.value, site.point)
-            if spelled is None:
-                known = False
-            elif name in spelled:
-                return Passed(spelled[name])
+            item = items(argument.value, site.point, name)
+            if item.value is not None or item.items:
+                return item
+            known = known and item.known
         elif index == position and argument.keyword is None and known:
             return Passed(argument.value)
     return Passed(None, known)

@@ -128,6 +128,10 @@ class Objects:
         """What a call passes for the parameter of this name and position."""
         return self._origins.argument(site, name, position)
 
+    def passed(self, passed: Passed, point: Point) -> tuple[Origin, ...]:
+        """Where what a call passes comes from; nothing if it passes nothing that is known."""
+        return self._origins.passed(passed, point)
+
     def constant(self, passed: Passed, point: Point, default: object = None) -> object:
         """The constant that a call passes, also through variables; Ellipsis if it is none."""
         return self._origins.constant(passed, point, default)

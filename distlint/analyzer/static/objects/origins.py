@@ -19,8 +19,9 @@ from functools import cached_property
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Scope, placed
-from distlint.analyzer.static.objects.arguments import Passed, changed_in, items_of, passed_for
+from distlint.analyzer.static.objects.arguments import Passed, items_of, passed_for
 from distlint.analyzer.static.objects.classes import Classes, is_property, is_static
+from distlint.analyzer.static.objects.dict_items import DictItems
 from distlint.analyzer.static.objects.index import Index
 from distlint.analyzer.static.objects.sites import CallSite, Origin, is_none
 from distlint.analyzer.static.reaching_definitions import (
@@ -382,23 +383,30 @@ class Origins:
         """What a call passes for the parameter of this name and position."""
         return passed_for(site, name, position, self._items)
 
-    def _items(self, node: ir.Expr, point: Point) -> dict[str, ir.Expr] | None:
-        """The items of a dict that is written down and not changed afterwards."""
+    def _items(self, node: ir.Expr, point: Point, name: str) -> Passed:
+        """What a dict has under a name: one that is written down, or that statements fill."""
         origins = self.of(node, point)
-        if len(origins) != 1 or origins[0].attributes or origins[0].item is not None:
-            return None
-        made = origins[0].node
-        return None if made in self._changed else items_of(made)
+        if len(origins) == 1 and not origins[0].attributes and origins[0].item is None:
+            made = origins[0].node
+            spelled = None if made in self._dicts.changed else items_of(made)
+            if spelled is not None:
+                value = spelled.get(name)
+                return Passed(value, True, ((value, origins[0].point),) if value else ())
+        return self._dicts.item(node, point, name)
 
     @cached_property
-    def _changed(self) -> frozenset[object]:
-        """What made the objects that the module changes."""
-        return frozenset(o.node for each in changed_in(self._index) for o in self.of(*each))
+    def _dicts(self) -> DictItems:
+        return DictItems(self._index, self._classes, self)
+
+    def passed(self, passed: Passed, point: Point) -> tuple[Origin, ...]:
+        """Where what a call passes comes from; nothing if it passes nothing that is known."""
+        if passed.items:
+            return tuple(dict.fromkeys(o for each in passed.items for o in self.of(*each)))
+        return self.of(passed.value, point) if passed.value is not None else ()
 
     def constant(self, passed: Passed, point: Point, default: object = None) -> object:
         """The constant that a call passes, also through variables; Ellipsis if it is none."""
         if passed.value is None:
             return default if passed.known else ...
-        origins = self.of(passed.value, point)
-        found = {origin.constant for origin in origins}
+        found = {origin.constant for origin in self.passed(passed, point)}
         return found.pop() if len(found) == 1 else ...
