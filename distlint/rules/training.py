@@ -216,14 +216,22 @@ def goes_elsewhere(objects: Objects, made: Made) -> bool:
     To a framework that takes it over, or to a helper that may tell it the epoch.
     """
     given = {loader.options.call for loader in loaders(objects)}
-    return any(
-        site.name not in ONLY_LOOKS
-        and site.call not in given
-        and objects.callee(site) is None
-        and not objects.is_undefined(site)
-        and not trains_elsewhere(objects, site)
-        for site, _ in objects.uses.passed_to(made.call)
-    )
+    passed = [made.call]
+    for call in passed:  # grows meanwhile
+        for site, _ in objects.uses.passed_to(call):
+            if site.name in ONLY_LOOKS or site.call in given or objects.callee(site) is not None:
+                continue
+            if goes_through_argument(objects, site):
+                passed += [site.call] if site.call not in passed else []
+            elif not objects.is_undefined(site) and not trains_elsewhere(objects, site):
+                return True
+    return False
+
+
+def goes_through_argument(objects: Objects, site: CallSite) -> bool:
+    """Is it a class of a library that only goes through what it wraps: a progress bar?"""
+    entry = objects.catalogue.lookup(objects.called(site))
+    return entry is not None and entry.cls is not None and entry.cls.wraps is not None
 
 
 def trains_elsewhere(objects: Objects, site: CallSite) -> bool:

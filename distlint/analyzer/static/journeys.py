@@ -75,7 +75,6 @@ class Journey:
 
     holders: tuple[Holder, ...]
     is_lost: bool
-    looked_at: Callable[[CallSite], bool]
 
     def returned(self) -> Iterator[tuple[CallSite, Holder]]:
         """The calls in other files that get the object, or what holds it, from this file."""
@@ -87,7 +86,7 @@ class Journey:
                     yield site, Holder(objects_in(module), (site.call, path))
 
 
-def journey(start: tuple[Holder, ...], looked_at: Callable[[CallSite], bool]) -> Journey:
+def journey(start: tuple[Holder, ...], looked_at: Callable[[Objects, CallSite], bool]) -> Journey:
     """Follow an object into the functions that it is passed to.
 
     Calls that are ``looked_at`` do nothing with it that matters.
@@ -95,10 +94,10 @@ def journey(start: tuple[Holder, ...], looked_at: Callable[[CallSite], bool]) ->
     found, lost = list(start), False
     for holder in found:  # grows meanwhile
         if len(found) > _MOST:
-            return Journey(tuple(found), True, looked_at)
+            return Journey(tuple(found), True)
         for site, argument, path in _passed(holder):
             objects = holder.objects
-            if objects.callee(site) is not None or looked_at(site):
+            if objects.callee(site) is not None or looked_at(objects, site):
                 continue
             known = {(each.objects, each.thing) for each in found}
             there = _received(holder, site, argument, path)
@@ -107,7 +106,7 @@ def journey(start: tuple[Holder, ...], looked_at: Callable[[CallSite], bool]) ->
                 continue
             new = [there, *_handed_back(there, holder, site)]
             found += [each for each in new if (each.objects, each.thing) not in known]
-    return Journey(tuple(found), lost, looked_at)
+    return Journey(tuple(found), lost)
 
 
 def thing_of(objects: Objects, origin: Origin) -> Thing | None:
@@ -155,7 +154,7 @@ def made_elsewhere(
         if not isinstance(owner, ir.Call):
             continue
         site = CallSite(owner, point)
-        there = _method(objects, site) or called_elsewhere(objects.module, owner.func)
+        there = function_elsewhere(objects, site)
         if there is None:
             continue
         others = objects_in(there[0])
@@ -257,7 +256,7 @@ def _received(holder: Holder, site: CallSite, argument: ir.Argument, path: Path)
 
 def given_to(objects: Objects, site: CallSite, argument: ir.Argument) -> Holder | None:
     """What a call passes to a function of another file, as the parameter is there."""
-    there = called_elsewhere(objects.module, site.call.func) or _method(objects, site)
+    there = function_elsewhere(objects, site)
     if there is None or argument.star:
         return None
     module, function = there
@@ -273,6 +272,11 @@ def given_to(objects: Objects, site: CallSite, argument: ir.Argument) -> Holder 
     if all(each.name != name for each in params):
         return None
     return Holder(objects_in(module), (function, (name,)), site)
+
+
+def function_elsewhere(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | None:
+    """The function, method or constructor of another file that a call calls."""
+    return called_elsewhere(objects.module, site.call.func) or _method(objects, site)
 
 
 def _method(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | None:

@@ -7,11 +7,18 @@ from dataclasses import dataclass
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere
-from distlint.analyzer.static.journeys import Holder, Journey, journey, things_of
+from distlint.analyzer.static.journeys import (
+    Holder,
+    Journey,
+    function_elsewhere,
+    journey,
+    things_of,
+)
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point
 from distlint.rules.data._epochs import passes_over
+from distlint.rules.data._loaders_around import goes_over, wrapping
 from distlint.rules.training import (
     BATCH_SAMPLER,
     LOADER,
@@ -20,6 +27,7 @@ from distlint.rules.training import (
     Made,
     draws_from,
     evaluates,
+    goes_through_argument,
     is_evaluation,
     loaders,
     loops_around,
@@ -54,8 +62,7 @@ def epochs_elsewhere(sampler: Made) -> Elsewhere | None:
 
 def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[Elsewhere]:
     """The loops over epochs of what one call made, here and where its function is called."""
-    start = _with_loaders(start)
-    found = journey(start, _is_looked_at)
+    found = _followed(_with_loaders(start))
     if found.is_lost or _is_told(found):
         return
     for holder in found.holders:
@@ -73,6 +80,17 @@ def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[E
         yield from _search(tuple(holders), site, depth - 1)
 
 
+def _followed(start: tuple[Holder, ...]) -> Journey:
+    """Where a sampler and its loaders go; what goes through a loader in its place is one."""
+    while True:
+        found = journey(start, _is_looked_at)
+        known = {(each.objects, each.thing) for each in found.holders}
+        more = [w for w in wrapping(found.holders) if (w.objects, w.thing) not in known]
+        if found.is_lost or not more:
+            return found
+        start = (*start, *more)
+
+
 def _with_loaders(start: tuple[Holder, ...]) -> tuple[Holder, ...]:
     """Also the loaders that draw from a sampler which another file has made."""
     found = list(start)
@@ -85,8 +103,12 @@ def _with_loaders(start: tuple[Holder, ...]) -> tuple[Holder, ...]:
     return tuple(found)
 
 
-def _is_looked_at(site: CallSite) -> bool:
-    return site.name in ONLY_LOOKS or site.name in ("DataLoader", "BatchSampler")
+def _is_looked_at(objects: Objects, site: CallSite) -> bool:
+    return (
+        site.name in ONLY_LOOKS
+        or site.name in ("DataLoader", "BatchSampler")
+        or goes_through_argument(objects, site)
+    )
 
 
 def _is_for_evaluation(site: CallSite, path: Path) -> bool:
@@ -136,19 +158,11 @@ def _is_maker(objects: Objects, site: CallSite) -> bool:
 
 
 def _uses(holder: Holder) -> Iterator[Point]:
-    """The loops of a file over an object that it holds, also through ``enumerate``."""
+    """Where a file goes through an object that it holds, once; also through ``enumerate``."""
     for point in holder.objects.points:
-        statement = point.statement
-        if isinstance(statement, ir.For) and not evaluates(point) and not passes_over(statement):
-            if any(holder.is_held(node, point) for node in _gone_through(statement.iterable)):
+        if not evaluates(point) and not passes_over(point.statement):
+            if any(holder.is_held(node, point) for node in goes_over(point.statement)):
                 yield point
-
-
-def _gone_through(node: ir.Expr, depth: int = 3) -> Iterator[ir.Expr]:
-    yield node
-    if isinstance(node, ir.Call) and depth:
-        for argument in node.args:
-            yield from _gone_through(argument.value, depth - 1)
 
 
 def _repeated(
@@ -173,5 +187,14 @@ def _repeated(
 
 
 def _trains(holder: Holder, use: Point, where: Objects) -> bool:
+    """Do the files of the loops train, or those whose functions are called beside them?"""
     tokens = holder.objects.module.tokens | where.module.tokens
-    return not tokens.isdisjoint(_TRAINS)
+    if not tokens.isdisjoint(_TRAINS):
+        return True
+    names = holder.objects.called_names
+    called = (
+        function_elsewhere(holder.objects, site)
+        for site in holder.objects.calls_in(use.scope, names)
+        if not is_evaluation(site.name)
+    )
+    return any(each and not each[1].tokens.isdisjoint(_TRAINS) for each in called)

@@ -6,8 +6,8 @@ from torch.utils.data.distributed import DistributedSampler
 
 def main(data, model, opt, epochs=3):
     dist.init_process_group("nccl")
-    kw = {'batch_size': 4}
-    kw.update({'sampler': DistributedSampler(data)})  # expect: DST203
+    kw = {"batch_size": 4}
+    kw.update({"sampler": DistributedSampler(data)})  # expect: DST203
     loader = DataLoader(data, **kw)
 
     for epoch in range(epochs):

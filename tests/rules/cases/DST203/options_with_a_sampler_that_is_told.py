@@ -6,11 +6,11 @@ from torch.utils.data.distributed import DistributedSampler
 
 def main(data, model, opt, epochs=3):
     dist.init_process_group("nccl")
-    kw = {'batch_size': 4}
+    kw = {"batch_size": 4}
     if dist.get_world_size() > 1:
-        kw['sampler'] = DistributedSampler(data)
+        kw["sampler"] = DistributedSampler(data)
     else:
-        kw['shuffle'] = True
+        kw["shuffle"] = True
     loader = DataLoader(data, **kw)
 
     for epoch in range(epochs):

@@ -1,0 +1,15 @@
+import torch
+import torch.distributed as dist
+from loaders import make
+
+
+def main(data, model, opt, epochs=3):
+    dist.init_process_group("nccl")
+    fast = make(data)
+    loader = fast.loader
+
+    for epoch in range(epochs):
+        for batch in fast:
+            loss = model(batch).mean()
+            loss.backward()
+            opt.step()
