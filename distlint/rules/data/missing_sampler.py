@@ -12,19 +12,23 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import path_of
-from distlint.fixers import calls, imports, names
+from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.data._differences import difference, seedings
 from distlint.rules.data._epochs import epochs_over, set_epoch
+from distlint.rules.data._rank_seeds import draws_apart
 from distlint.rules.data._shards import own_shard_of
+from distlint.rules.data._unused_samplers import (
+    binds_constant,
+    forgotten,
+    given,
+)
+from distlint.rules.data._whole_data import may_train_on_all, trains_on_all
 from distlint.rules.training import (
     WRAPPERS,
     Made,
     draws_from,
     evaluates,
-    goes_elsewhere,
     is_evaluation,
     loaders,
     names_of,
@@ -34,7 +38,7 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from distlint.analyzer.ir.positions import Locators
@@ -56,10 +60,6 @@ _TORCH_NAMES = frozenset(
 _OVERRIDE = "get_train_dataloader"
 _TRAINERS = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
 _SPLITS = re.compile(r"prepare|sampler|rank|shard|split|process_index|world", re.I)
-
-_ONLY_ASKS = frozenset({"len", "print", "isinstance", "type", "hasattr"})
-
-_ONE_PROCESS = re.compile(r"distributed|world|ddp|rank|num_gpus|n_gpu|parallel", re.I)
 
 
 class MissingDistributedSampler(SourceRule):
@@ -108,7 +108,8 @@ class MissingDistributedSampler(SourceRule):
     - The loader has a sampler, or is passed to a framework or to a helper outside the file.
     - The dataset is sharded by rank, also in a script in the same directory that passes it on; or
       it is a stream, which may be sharded itself.
-    - The seed depends on the rank: each rank then draws different samples.
+    - The seed depends on the rank, and the loader shuffles, or the data are drawn with that
+      generator: each rank then draws different samples.
     - The loader is for evaluation, or for runs of one process.
     - The method of the Trainer refers to a sampler, a rank or a split.
 
@@ -260,7 +261,7 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             return
         objects = objects_of(module, catalogue)
         draft = partial(Draft, locators.of(module.key), module, catalogue)
-        for sampler, loader in _forgotten(objects):
+        for sampler, loader in forgotten(objects):
             yield self._forgot(loader, sampler, draft())
         for loader in _of_trainers(objects):
             yield self._unprepared(loader, draft())
@@ -274,11 +275,11 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             )
         if unlike or any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
             return
-        if _seeded_by_rank(objects):
-            return
         wrap = next(objects.calls_to(*WRAPPERS), None)
         for loader in loaders(objects):
-            if _trains_on_all(objects, loader) and not _is_cut_beside(loader, document.path):
+            if draws_apart(loader):
+                continue
+            if trains_on_all(objects, loader) and not _is_cut_beside(loader, document.path):
                 where, made = (module, wrap) if wrap is not None else _wrapped_by_others(loader)
                 if made is not None:
                     yield self._finding(
@@ -318,7 +319,7 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             related=(Related("unused sampler", locator.place(sampler.call.site)),),
             effect="each rank runs the whole epoch; more GPUs do not shorten it",
             help="Pass the sampler to the loader",
-            fix=partial(_given, loader, sampler, draft),
+            fix=partial(given, loader, sampler, draft),
         )
 
 
@@ -366,20 +367,9 @@ def _prepared(loader: Made, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Let Accelerate shard the data")
 
 
-def _forgotten(objects: Objects) -> Iterator[tuple[Made, Made]]:
-    """Samplers that no loader draws from, and loaders of the same data without a sampler."""
-    if "DistributedSampler" not in objects.module.words:
-        return
-    for sampler in samplers(objects):
-        if not _is_used(objects, sampler) and not any(map(is_evaluation, names_of(sampler.site))):
-            for loader in loaders(objects):
-                if _lacks_sampler(loader) and _same_data(loader, sampler):
-                    yield sampler, loader
-
-
 def _unlike_evaluation(objects: Objects) -> Iterator[tuple[Made, Made]]:
     """A loader that shuffles all of the data, where a sampler divides those for evaluation."""
-    if "DistributedSampler" not in objects.module.tokens or _seeded_by_rank(objects):
+    if "DistributedSampler" not in objects.module.tokens:
         return
     drawn = [
         (loader, sampler)
@@ -394,8 +384,9 @@ def _unlike_evaluation(objects: Objects) -> Iterator[tuple[Made, Made]]:
         return
     for loader in loaders(objects):
         if (
-            _may_train_on_all(objects, loader)
+            may_train_on_all(objects, loader)
             and loader.constant("shuffle", False) is True
+            and not draws_apart(loader)
             and not _is_hook(loader)
         ):
             yield drawn[0][1], loader
@@ -418,81 +409,11 @@ def _constants(objects: Objects) -> set[str]:
     found: dict[str, bool] = {}
     for point in objects.points:
         if isinstance(point.statement, ir.Assign):
-            is_constant = _binds_constant(point.statement)
+            is_constant = binds_constant(point.statement)
             for name in map(ir.last_name, point.statement.targets):
                 keeps = ir.last_name(point.statement.value) == name
                 found[name] = found.get(name, True) and (is_constant or keeps)
     return {name for name, is_constant in found.items() if is_constant}
-
-
-def _is_used(objects: Objects, sampler: Made) -> bool:
-    """Does anything but the caller get a sampler: a loader, another call, an object?"""
-    statement = sampler.site.point.statement
-    names = names_of(sampler.site)
-    if not isinstance(statement, ir.Assign):
-        return True
-    value = statement.value
-    arms = (value.body, value.orelse) if isinstance(value, ir.Conditional) else (value,)
-    if not any(each is sampler.call for each in arms):
-        return True
-    if not all(isinstance(target, ir.Name) for target in statement.targets):
-        return True
-    if any(site.name not in _ONLY_ASKS for site, _ in objects.uses.passed_to(sampler.call)):
-        return True
-    scope = sampler.site.point.scope
-    if any(_keeps(point.statement, names, statement) for point in objects.points_in(scope)):
-        return True
-    functions = objects.module.functions if scope.function is None else ()
-    return any(not function.tokens.isdisjoint(names) for function in functions)
-
-
-def _keeps(statement: ir.Stmt, names: Collection[str], made: ir.Stmt) -> bool:
-    """May a statement keep one of these variables, other than as an argument of a call?"""
-    if isinstance(statement, ir.For):
-        return not ir.tokens_of(statement.iterable).isdisjoint(names)
-    if isinstance(statement, (ir.Assign, ir.Evaluate)):
-        if statement is made or isinstance(statement.value, ir.Call) or _binds_constant(statement):
-            return False
-    elif not isinstance(statement, (ir.Define, ir.DefineClass)):
-        return False
-    return not ir.tokens_of(statement).isdisjoint(names)
-
-
-def _binds_constant(statement: ir.Stmt) -> bool:
-    """``sampler = None``, as the other arm of a branch has it."""
-    return isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Literal)
-
-
-def _lacks_sampler(loader: Made) -> bool:
-    return (
-        all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
-        and not any(is_evaluation(name) for name in names_of(loader.site))
-        and not evaluates(loader.site.point)
-        and not _is_for_one_process(loader)
-    )
-
-
-def _same_data(loader: Made, sampler: Made) -> bool:
-    """Do a loader and a sampler get the same data set, by its name?"""
-    one, other = loader.option("dataset").value, sampler.option("dataset").value
-    if one is None or other is None or loader.options is not loader.site:
-        return False
-    path = path_of(one)
-    if path is None or path != path_of(other):
-        return False
-    return loader.site.point.scope is sampler.site.point.scope or path[0] == "self"
-
-
-def _given(loader: Made, sampler: Made, draft: Draft) -> Fix:
-    """The loader gets the sampler that is there, in place of shuffling."""
-    call = draft.node(loader.call.site, cst.Call)
-    name = next(iter(names_of(sampler.site)))
-    if not names.available(draft, name, call):
-        raise CannotFix("the sampler may not be there yet")
-    if loader.constant("shuffle", False) is True:
-        calls.set_keyword(draft, call, "shuffle", "False", 2)
-    calls.add_argument(draft, call, f"sampler={name}")
-    return draft.fix("unsafe", "Pass the sampler to the loader")
 
 
 def _sampled(loader: Made, draft: Draft) -> Fix:
@@ -518,31 +439,6 @@ def _sampled(loader: Made, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Shard the data with a `DistributedSampler`")
 
 
-def _seeded_by_rank(objects: Objects) -> bool:
-    return any(
-        difference(objects, argument.value, site.point) == "the rank"
-        for site in seedings(objects)
-        for argument in site.call.args
-    )
-
-
-def _trains_on_all(objects: Objects, loader: Made) -> bool:
-    return _may_train_on_all(objects, loader) and _is_trained_on(objects, loader)
-
-
-def _may_train_on_all(objects: Objects, loader: Made) -> bool:
-    return (
-        all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
-        and loader.constant("batch_size", 1) is not None
-        and not any(is_evaluation(name) for name in names_of(loader.site))
-        and not evaluates(loader.site.point)
-        and not _is_for_one_process(loader)
-        and own_shard_of(loader) is None
-        and not _knows_its_part(objects, loader)
-        and not goes_elsewhere(objects, loader)
-    )
-
-
 def _is_cut_beside(loader: Made, path: Path) -> bool:
     """Does a script beside it divide the data that it hands to the function or class here?"""
     function = loader.site.point.scope.function
@@ -551,44 +447,3 @@ def _is_cut_beside(loader: Made, path: Path) -> bool:
     imports = rf"(?m)^\s*from\s[^\n]*\b{re.escape(path.stem)}\s+import\b"
     calls_it = rf"\b{re.escape(function.owner or function.name)}\("
     return is_beside(path, imports, calls_it, r"\.shard\(|\bsplit_dataset_by_node\(")
-
-
-def _is_for_one_process(loader: Made) -> bool:
-    return any(
-        isinstance(here.owner, ir.If)
-        and any(_ONE_PROCESS.search(token) for token in ir.tokens_of(here.owner.test))
-        for here in loader.site.point.around
-    )
-
-
-def _knows_its_part(objects: Objects, loader: Made) -> bool:
-    """Is the data set a stream, or made with the rank, or a test split?"""
-    for origin in loader.origins("dataset"):
-        if origin.site is None:
-            continue
-        cls = objects.callee(origin.site)
-        if isinstance(cls, ir.Class):
-            tokens = {token for method in cls.methods.values() for token in method.tokens}
-            if "__iter__" in cls.methods or any("rank" in token for token in tokens):
-                return True
-        for argument in origin.site.call.args:
-            if difference(objects, argument.value, origin.point) is not None:
-                return True
-            if argument.keyword == "train" and _is_false(argument.value):
-                return True
-    return False
-
-
-def _is_false(node: ir.Expr) -> bool:
-    return isinstance(node, ir.Literal) and node.value is False
-
-
-def _is_trained_on(objects: Objects, loader: Made) -> bool:
-    """Is it gone through, and not only where the code evaluates?"""
-    uses = list(objects.uses.iterated_by(loader.call))
-    if "backward" not in objects.module.tokens:  # then a function that is not here does it
-        uses = []
-    uses += [
-        site.point for site, _ in objects.uses.passed_to(loader.call) if objects.is_undefined(site)
-    ]
-    return any(not evaluates(use) for use in uses)

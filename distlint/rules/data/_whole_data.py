@@ -1,0 +1,62 @@
+"""Loaders that give all of the data to each rank."""
+
+from __future__ import annotations
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.rules.data._differences import difference
+from distlint.rules.data._shards import own_shard_of
+from distlint.rules.data._unused_samplers import is_for_one_process
+from distlint.rules.training import Made, evaluates, goes_elsewhere, is_evaluation, names_of
+
+
+def trains_on_all(objects: Objects, loader: Made) -> bool:
+    """Does a loader give each rank all of the data, and does this file train on it?"""
+    return may_train_on_all(objects, loader) and _is_trained_on(objects, loader)
+
+
+def may_train_on_all(objects: Objects, loader: Made) -> bool:
+    """Does a loader give each rank all of the data, as far as the file shows?"""
+    return (
+        all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
+        and loader.constant("batch_size", 1) is not None
+        and not any(is_evaluation(name) for name in names_of(loader.site))
+        and not evaluates(loader.site.point)
+        and not is_for_one_process(loader)
+        and own_shard_of(loader) is None
+        and not _knows_its_part(objects, loader)
+        and not goes_elsewhere(objects, loader)
+    )
+
+
+def _knows_its_part(objects: Objects, loader: Made) -> bool:
+    """Is the data set a stream, or made with the rank, or a test split?"""
+    for origin in loader.origins("dataset"):
+        if origin.site is None:
+            continue
+        cls = objects.callee(origin.site)
+        if isinstance(cls, ir.Class):
+            tokens = {token for method in cls.methods.values() for token in method.tokens}
+            if "__iter__" in cls.methods or any("rank" in token for token in tokens):
+                return True
+        for argument in origin.site.call.args:
+            if difference(objects, argument.value, origin.point) is not None:
+                return True
+            if argument.keyword == "train" and _is_false(argument.value):
+                return True
+    return False
+
+
+def _is_false(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Literal) and node.value is False
+
+
+def _is_trained_on(objects: Objects, loader: Made) -> bool:
+    """Is it gone through, and not only where the code evaluates?"""
+    uses = list(objects.uses.iterated_by(loader.call))
+    if "backward" not in objects.module.tokens:  # then a function that is not here does it
+        uses = []
+    uses += [
+        site.point for site, _ in objects.uses.passed_to(loader.call) if objects.is_undefined(site)
+    ]
+    return any(not evaluates(use) for use in uses)
