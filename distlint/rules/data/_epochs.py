@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import expressions_in, nodes_of
+from distlint.analyzer.static.names import expressions_in, nodes_of, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.fixers import names, statements
@@ -145,3 +145,29 @@ def _makes(loop: ir.For | ir.While, sampler: Made) -> bool:
 
 def _point_of(objects: Objects, statement: ir.Stmt) -> Point:
     return next(point for point in objects.points if point.statement is statement)
+
+
+def made_for_each_pass(objects: Objects, sampler: Made) -> ir.Function | None:
+    """The ``__iter__`` of the class that keeps a sampler and draws from it in each pass.
+
+    Not where its name is ``sampler``, by which loops outside of the class look for it.
+    """
+    function = sampler.site.point.scope.function
+    cls = objects.module.classes.get(function.owner) if function is not None else None
+    begins = cls.methods.get("__iter__") if cls is not None else None
+    if cls is None or begins is None or not {"sampler", "batch_sampler"}.isdisjoint(_kept(cls)):
+        return None
+    run = [begins, *(each for each in cls.methods.values() if each.name in begins.tokens)]
+    for loader in loaders(objects):
+        if loader.site.point.scope.function in run and draws_from(loader, sampler):
+            return begins
+    return None
+
+
+def _kept(cls: ir.Class) -> Iterator[str]:
+    """The attributes that the methods of a class give its objects."""
+    for method in cls.methods.values():
+        for statement, _ in placed(method.body):
+            for target in statement.targets if isinstance(statement, ir.Assign) else ():
+                if isinstance(target, ir.Attribute):
+                    yield target.attr

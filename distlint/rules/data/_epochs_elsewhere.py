@@ -19,6 +19,8 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point
 from distlint.rules.data._epochs import passes_over
 from distlint.rules.data._loaders_around import goes_over, wrapping
+from distlint.rules.data._reordered import is_reordered_elsewhere
+from distlint.rules.data._same_epoch import is_same_in_each_pass
 from distlint.rules.training import (
     BATCH_SAMPLER,
     LOADER,
@@ -118,13 +120,17 @@ def _is_for_evaluation(site: CallSite, path: Path) -> bool:
 
 
 def _is_told(found: Journey) -> bool:
-    """May any file that holds the sampler, or its loader, tell it the epoch?"""
+    """May a file that holds the sampler or its loader tell it the epoch, or shuffle the data?"""
+    if any(map(is_reordered_elsewhere, found.holders)):
+        return True
     for objects in dict.fromkeys(holder.objects for holder in found.holders):
         if _SET_EPOCH not in objects.module.words:
             continue
         sites = list(objects.calls({_SET_EPOCH}))
         held = [each for each in found.holders if each.objects is objects]
-        if not sites or not all(_is_for_another(held, site) for site in sites):
+        if not sites or not all(
+            is_same_in_each_pass(objects, site) or _is_for_another(held, site) for site in sites
+        ):
             return True
     return False
 

@@ -6,36 +6,30 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.objects.objects import objects_of
-from distlint.analyzer.static.reaching_definitions import Path, path_of
-from distlint.fixers.draft import Draft
+from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.data._epochs import Epochs, epochs_of, set_epoch
+from distlint.rules.data._epochs import Epochs, epochs_of, made_for_each_pass, set_epoch
 from distlint.rules.data._epochs_elsewhere import Elsewhere, epochs_elsewhere
+from distlint.rules.data._reordered import is_reordered
+from distlint.rules.data._told import may_be_told, same_epoch_calls, told_late
 from distlint.rules.training import (
     Made,
-    draws_from,
     goes_elsewhere,
     is_evaluation,
-    loaders,
+    loops_around,
     names_of,
     samplers,
 )
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
-    from distlint.analyzer.static.objects.objects import Objects
-    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-
-_SET_EPOCH = "set_epoch"
-_TRAINS = frozenset({"backward", "step"})
 
 
 class SamplerSetEpoch(SourceRule):
@@ -80,12 +74,14 @@ class SamplerSetEpoch(SourceRule):
     ## What is not reported
 
     - The file calls `set_epoch` in some way: on `loader.sampler`, on a batch sampler, after a
-      `hasattr` check. Calls on another sampler of the file, or with a constant, do not count.
+      `hasattr` check. Calls on another sampler of the file do not count, nor with a number that
+      nothing changes between epochs: a constant, the epoch that a run begins with.
     - The sampler does not shuffle, or is for evaluation.
     - The sampler or loader is passed to code that is not in the project, which may call it, or one
       of the files that hold it calls `set_epoch` on something that may be it.
     - The loader is passed to Accelerate, Lightning or the Trainer of transformers, which call
       `set_epoch` themselves.
+    - The dataset itself is shuffled again in each epoch: `loader.dataset.shuffle(seed=epoch)`.
     - There is only one epoch, or the loop does not use its batches.
 
     ## Fix safety
@@ -373,7 +369,7 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         if "DistributedSampler" not in module.words:
             return
         objects = objects_of(module, catalogue)
-        for told, loop in _told_late(objects):
+        for told, loop in told_late(objects):
             locator = locators.of(module.key)
             yield self.finding(
                 message="`set_epoch` is called after the loop over the batches",
@@ -384,7 +380,7 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
                 help="Call `set_epoch` at the start of each epoch",
             )
         for sampler in samplers(objects):
-            if _may_be_told(objects, sampler):
+            if may_be_told(objects, sampler) or is_reordered(objects, sampler):
                 continue
             if not _shuffles(sampler):
                 continue
@@ -398,7 +394,7 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
             if elsewhere is not None:
                 yield self._finding_elsewhere(sampler, elsewhere, locators)
             elif not goes_elsewhere(objects, sampler):
-                again = _made_for_each_pass(objects, sampler)
+                again = made_for_each_pass(objects, sampler)
                 if again is not None:
                     locator = locators.of(module.key)
                     yield self.finding(
@@ -429,11 +425,16 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         name = next(iter(names_of(sampler.site)), "loader.sampler")
         by_steps = _begins_at_times(epochs)
         again = "pass" if by_steps else "epoch"
+        same = next(same_epoch_calls(sampler.objects, sampler), None)
+        related = [Related("loop over steps" if by_steps else "loop over epochs", loop)]
+        if same is not None:
+            related.append(Related("the same number each time", locator.place(same.call.site)))
+        what = "never called" if same is None else "given the same number each time"
         return self.finding(
-            message=f"`set_epoch` is never called: every {again} has the same order",
+            message=f"`set_epoch` is {what}: every {again} has the same order",
             severity=Severity.WARNING,
             place=locator.place(sampler.call.site),
-            related=(Related("loop over steps" if by_steps else "loop over epochs", loop),),
+            related=tuple(related),
             effect="every epoch has the same batches in the same order",
             help=f"Count the passes, and call `{name}.set_epoch(...)` before each of them"
             if by_steps
@@ -457,137 +458,15 @@ def _begins_at_times(epochs: Epochs) -> bool:
     )
 
 
-def _made_for_each_pass(objects: Objects, sampler: Made) -> ir.Function | None:
-    """The ``__iter__`` of the class that keeps a sampler and draws from it in each pass.
-
-    Not where its name is ``sampler``, by which loops outside of the class look for it.
-    """
-    function = sampler.site.point.scope.function
-    cls = objects.module.classes.get(function.owner) if function is not None else None
-    begins = cls.methods.get("__iter__") if cls is not None else None
-    if cls is None or begins is None or not {"sampler", "batch_sampler"}.isdisjoint(_kept(cls)):
-        return None
-    run = [begins, *(each for each in cls.methods.values() if each.name in begins.tokens)]
-    for loader in loaders(objects):
-        if loader.site.point.scope.function in run and draws_from(loader, sampler):
-            return begins
-    return None
-
-
-def _kept(cls: ir.Class) -> Iterator[str]:
-    """The attributes that the methods of a class give its objects."""
-    for method in cls.methods.values():
-        for statement, _ in placed(method.body):
-            for target in statement.targets if isinstance(statement, ir.Assign) else ():
-                if isinstance(target, ir.Attribute):
-                    yield target.attr
-
-
-def _told_late(objects: Objects) -> Iterator[tuple[CallSite, ir.For]]:
-    """The calls of ``set_epoch`` with the epoch of a loop, behind the training in that loop."""
-    for site in objects.calls({_SET_EPOCH}):
-        epoch = site.call.args[0].value if len(site.call.args) == 1 else None
-        func = site.call.func
-        if epoch is None or path_of(epoch) is None or not isinstance(func, ir.Attribute):
-            continue
-        if is_evaluation(ir.last_name(func.value)):
-            continue
-        for here in site.point.around:
-            loop = here.owner
-            if not isinstance(loop, (ir.For, ir.While)) or here.block is not loop.body:
-                continue
-            if not _counts(loop, path_of(epoch), here.index):
-                continue
-            trained = _training(loop.body[: here.index])
-            if trained is not None and not _is_told_before(objects, site, loop):
-                yield site, trained
-
-
-def _counts(loop: ir.For | ir.While, epoch: Path | None, index: int) -> bool:
-    """Does a loop count epochs from 0, and has it not counted on before its statement ``index``?"""
-    if isinstance(loop, ir.For):
-        return path_of(loop.target) == epoch and not _begins_late(loop.iterable)
-    if not isinstance(loop.test, ir.Compare) or path_of(loop.test.left) != epoch:
-        return False
-    return not any(
-        isinstance(statement, ir.AugAssign) and path_of(statement.target) == epoch
-        for statement in loop.body[:index]
-    )
-
-
-def _training(block: ir.Block) -> ir.For | None:
-    """The loop over batches in which the model is trained."""
-    for statement in block:
-        if isinstance(statement, ir.For) and ir.block_tokens(statement.body) >= _TRAINS:
-            return statement
-    return None
-
-
-def _begins_late(iterable: ir.Expr) -> bool:
-    """Does a loop over epochs begin at 1, so that the order of epoch 0 comes once?"""
-    if isinstance(iterable, ir.Call) and len(iterable.args) >= 2:
-        first = iterable.args[0].value
-        return isinstance(first, ir.Literal) and first.value != 0
-    return False
-
-
-def _is_told_before(objects: Objects, late: CallSite, loop: ir.For | ir.While) -> bool:
-    return any(
-        site is not late
-        and site.call.site < late.call.site
-        and any(here.owner is loop for here in site.point.around)
-        and not _is_behind(site, late)
-        for site in objects.calls({_SET_EPOCH})
-    )
-
-
-def _is_behind(site: CallSite, late: CallSite) -> bool:
-    """Do two calls stand side by side, for two samplers?"""
-    return site.point.around[-1].block is late.point.around[-1].block
-
-
 def _told(epochs: Epochs, sampler: Made, draft: Draft) -> Fix:
     made = epochs.loader.origins("sampler")
     given = epochs.loader.option("sampler").value is not None
     sure = given and bool(made) and all(origin.call is sampler.call for origin in made)
+    for site in same_epoch_calls(sampler.objects, sampler):
+        if site.point.scope is not epochs.loop.scope or any(loops_around(site.point)):
+            raise CannotFix("another call gives the sampler the old number again")
     set_epoch(epochs, draft, always=sure)
     return draft.fix("unsafe", "Call `set_epoch` at the start of each epoch")
-
-
-def _may_be_told(objects: Objects, sampler: Made) -> bool:
-    """Does the module call ``set_epoch`` on this sampler, or on something that may hold it?"""
-    if _SET_EPOCH not in objects.module.words:
-        return False
-    sites = list(objects.calls({_SET_EPOCH}))
-    return not sites or not all(
-        _is_one_number(site.call) or _is_told_to_another(objects, site, sampler) for site in sites
-    )
-
-
-def _is_one_number(told: ir.Call) -> bool:
-    """Is it ``set_epoch(0)``, for a batch that is looked at before the training begins?"""
-    given = [argument.value for argument in told.args]
-    given = [node.value if isinstance(node, ir.Unary) else node for node in given]
-    return bool(given) and all(isinstance(node, ir.Literal) for node in given)
-
-
-def _is_told_to_another(objects: Objects, site: CallSite, sampler: Made) -> bool:
-    """Is a call of ``set_epoch`` surely for another sampler, itself or through its loader?"""
-    if not isinstance(site.call.func, ir.Attribute):
-        return False
-    told = site.call.func.value
-    is_held = False
-    while isinstance(told, ir.Attribute) and told.attr in ("sampler", "batch_sampler"):
-        told, is_held = told.value, True
-    origins = [o for o in objects.origins(told, site.point) if o.constant is not None]
-    if is_held:
-        known = {loader.call: loader for loader in loaders(objects)}
-        holders = [known.get(each.call) if each.call else None for each in origins]
-        return bool(holders) and all(
-            each is not None and not draws_from(each, sampler) for each in holders
-        )
-    made = {each.call for each in samplers(objects)} - {sampler.call}
-    return bool(origins) and all(each.call in made for each in origins)
 
 
 def _shuffles(sampler: Made) -> bool:

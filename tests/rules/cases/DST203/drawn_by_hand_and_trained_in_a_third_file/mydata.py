@@ -8,7 +8,5 @@ class Data:
         self.loader = None
 
     def setup(self):
-        sampler = DistributedSampler(
-            self.ds, dist.get_world_size(), dist.get_rank(), shuffle=True
-        )  # expect: DST203
+        sampler = DistributedSampler(self.ds)  # expect: DST203
         self.loader = DataLoader(self.ds, batch_size=2, sampler=sampler)

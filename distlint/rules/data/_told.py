@@ -1,0 +1,116 @@
+"""What a file's calls of ``set_epoch`` tell a sampler: nothing, too late, or what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Path, path_of
+from distlint.rules.data._same_epoch import is_same_in_each_pass
+from distlint.rules.training import Made, draws_from, is_evaluation, loaders, samplers
+
+_SET_EPOCH = "set_epoch"
+_TRAINS = frozenset({"backward", "step"})
+
+
+def told_late(objects: Objects) -> Iterator[tuple[CallSite, ir.For]]:
+    """The calls of ``set_epoch`` with the epoch of a loop, behind the training in that loop."""
+    for site in objects.calls({_SET_EPOCH}):
+        epoch = site.call.args[0].value if len(site.call.args) == 1 else None
+        func = site.call.func
+        if epoch is None or path_of(epoch) is None or not isinstance(func, ir.Attribute):
+            continue
+        if is_evaluation(ir.last_name(func.value)):
+            continue
+        for here in site.point.around:
+            loop = here.owner
+            if not isinstance(loop, (ir.For, ir.While)) or here.block is not loop.body:
+                continue
+            if not _counts(loop, path_of(epoch), here.index):
+                continue
+            trained = _training(loop.body[: here.index])
+            if trained is not None and not _is_told_before(objects, site, loop):
+                yield site, trained
+
+
+def _counts(loop: ir.For | ir.While, epoch: Path | None, index: int) -> bool:
+    """Does a loop count epochs from 0, and has it not counted on before its statement ``index``?"""
+    if isinstance(loop, ir.For):
+        return path_of(loop.target) == epoch and not _begins_late(loop.iterable)
+    if not isinstance(loop.test, ir.Compare) or path_of(loop.test.left) != epoch:
+        return False
+    return not any(
+        isinstance(statement, ir.AugAssign) and path_of(statement.target) == epoch
+        for statement in loop.body[:index]
+    )
+
+
+def _training(block: ir.Block) -> ir.For | None:
+    """The loop over batches in which the model is trained."""
+    for statement in block:
+        if isinstance(statement, ir.For) and ir.block_tokens(statement.body) >= _TRAINS:
+            return statement
+    return None
+
+
+def _begins_late(iterable: ir.Expr) -> bool:
+    """Does a loop over epochs begin at 1, so that the order of epoch 0 comes once?"""
+    if isinstance(iterable, ir.Call) and len(iterable.args) >= 2:
+        first = iterable.args[0].value
+        return isinstance(first, ir.Literal) and first.value != 0
+    return False
+
+
+def _is_told_before(objects: Objects, late: CallSite, loop: ir.For | ir.While) -> bool:
+    return any(
+        site is not late
+        and site.call.site < late.call.site
+        and any(here.owner is loop for here in site.point.around)
+        and not _is_behind(site, late)
+        for site in objects.calls({_SET_EPOCH})
+    )
+
+
+def _is_behind(site: CallSite, late: CallSite) -> bool:
+    """Do two calls stand side by side, for two samplers?"""
+    return site.point.around[-1].block is late.point.around[-1].block
+
+
+def may_be_told(objects: Objects, sampler: Made) -> bool:
+    """Does the module call ``set_epoch`` on this sampler, or on something that may hold it?"""
+    if _SET_EPOCH not in objects.module.words:
+        return False
+    sites = list(objects.calls({_SET_EPOCH}))
+    return not sites or not all(
+        is_same_in_each_pass(objects, site) or _is_told_to_another(objects, site, sampler)
+        for site in sites
+    )
+
+
+def same_epoch_calls(objects: Objects, sampler: Made) -> Iterator[CallSite]:
+    """The calls that tell a sampler the same number in each pass."""
+    if _SET_EPOCH in objects.module.words:
+        for site in objects.calls({_SET_EPOCH}):
+            if not _is_told_to_another(objects, site, sampler):
+                yield site
+
+
+def _is_told_to_another(objects: Objects, site: CallSite, sampler: Made) -> bool:
+    """Is a call of ``set_epoch`` surely for another sampler, itself or through its loader?"""
+    if not isinstance(site.call.func, ir.Attribute):
+        return False
+    told = site.call.func.value
+    is_held = False
+    while isinstance(told, ir.Attribute) and told.attr in ("sampler", "batch_sampler"):
+        told, is_held = told.value, True
+    origins = [o for o in objects.origins(told, site.point) if o.constant is not None]
+    if is_held:
+        known = {loader.call: loader for loader in loaders(objects)}
+        holders = [known.get(each.call) if each.call else None for each in origins]
+        return bool(holders) and all(
+            each is not None and not draws_from(each, sampler) for each in holders
+        )
+    made = {each.call for each in samplers(objects)} - {sampler.call}
+    return bool(origins) and all(each.call in made for each in origins)
