@@ -38,6 +38,10 @@ def values(
         yield origin
 
 
+_PARSES = frozenset({"parse_args_into_dataclasses", "parse_json_file", "parse_yaml_file"})
+"""Methods of parsers that return one object of each dataclass that they were made with."""
+
+
 def is_read_as(objects: Objects, origin: Origin, scope: str) -> bool:
     """Is a value the rank of this scope, read from a library or from the environment?"""
     return _is_rank(_source(objects, origin), scope)
@@ -52,18 +56,37 @@ def is_read_as_size(objects: Objects, origin: Origin, value: str) -> bool:
 def _source(objects: Objects, origin: Origin) -> Entry | None:
     """What the catalogue says about a call, a property or an environment variable."""
     node, catalogue = origin.node, objects.catalogue
-    if not isinstance(node, ir.Expr) or origin.item is not None:
+    if isinstance(node, ir.Call) and len(origin.attributes) == 1:
+        site = CallSite(node, origin.point)
+        classes = _parsed(objects, site, origin.item)
+        if origin.item is None:
+            classes = (*classes, objects.called(site))
+        found = (catalogue.member(each, origin.attributes[0]) for each in classes)
+        return next((each for each in found if each is not None), None)
+    if not isinstance(node, ir.Expr) or origin.item is not None or origin.attributes:
         return None
-    if origin.attributes:
-        if not isinstance(node, ir.Call) or len(origin.attributes) != 1:
-            return None
-        cls = objects.called(CallSite(node, origin.point))
-        return catalogue.member(cls, origin.attributes[0])
     if name := environment_read(objects, node, origin.point):
         return catalogue.env(name)
     if not isinstance(node, ir.Call) or node.args:  # of a group, or a dimension of a mesh
         return None
     return catalogue.lookup(objects.called(CallSite(node, origin.point)))
+
+
+def _parsed(objects: Objects, site: CallSite, item: int | None) -> tuple[str, ...]:
+    """The framework classes of what a parser of dataclasses returns, at an index."""
+    func = site.call.func
+    if not isinstance(func, ir.Attribute) or func.attr not in _PARSES or item is None:
+        return ()
+    found: list[str] = []
+    for parser in objects.origins(func.value, site.point):
+        given = parser.call.args[0].value if parser.call and parser.call.args else None
+        kinds = given.items if isinstance(given, ir.Display) else (given,)
+        kind = kinds[item] if item < len(kinds) else None
+        own = objects.module.classes.get(ir.last_name(kind)) if kind is not None else None
+        classes = own.bases if own is not None else (kind,)
+        dotted = (objects.names.dotted(each, parser.point.scope) for each in classes if each)
+        found += [name for name in dotted if name]
+    return tuple(found)
 
 
 def _is_rank(entry: Entry | None, scope: str) -> bool:
