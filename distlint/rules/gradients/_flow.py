@@ -1,0 +1,180 @@
+"""What a value of a function comes from, what comes of it, and where one rank counts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.batches import is_agreement
+from distlint.analyzer.static.callers import called_elsewhere, objects_in
+from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.rules.setup._order import tests_around
+
+_TOLD = frozenset({"update", "append", "extend", "add"})
+"""Methods by which an object takes a value."""
+
+_DEPTH = 3
+"""Through how many calls a function is followed that may ask the other ranks."""
+
+
+class Flow:
+    """What a variable of a function comes from, and what comes of it.
+
+    What the call ``made_by`` is given is no source of it: that has been looked into.
+    """
+
+    def __init__(
+        self, objects: Objects, scope: Scope, name: str, made_by: ir.Call | None = None
+    ) -> None:
+        self._objects, self._scope, self._made_by = objects, scope, made_by
+        self._points = sorted(objects.points_in(scope), key=lambda each: each.statement.site)
+        self.made: set[Path] = {(name,)}
+        self._sources: set[Path] = {(name,)}
+        for _ in range(3):
+            for point in self._points:
+                targets, values = self._moved(point.statement)
+                if not values.isdisjoint(self.made):
+                    self.made |= targets
+                if not targets.isdisjoint(self._sources):
+                    self._sources |= values
+
+    def _moved(self, statement: ir.Stmt) -> tuple[set[Path], set[Path]]:
+        """What a statement gives a value, and from what."""
+        targets: tuple[ir.Expr, ...] = ()
+        if isinstance(statement, ir.Assign):
+            targets = statement.targets
+        elif isinstance(statement, ir.AugAssign):
+            targets = (statement.target,)
+        elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+            func = statement.value.func
+            if isinstance(func, ir.Attribute) and func.attr in _TOLD:
+                targets = (func.value,)
+        if not targets or not isinstance(statement, (ir.Assign, ir.AugAssign, ir.Evaluate)):
+            return set(), set()
+        return {path for each in targets for path in self._paths(each)}, {
+            *self._paths(statement.value)
+        }
+
+    def _paths(self, node: ir.Expr) -> Iterator[Path]:
+        """The variables in an expression, but for what it calls."""
+        stack: list[object] = [node]
+        while stack:
+            item = stack.pop()
+            if item is self._made_by:
+                continue
+            if isinstance(item, ir.Call):
+                stack += [argument.value for argument in item.args]
+                is_known = self._objects.names.dotted(item.func, self._scope) is not None
+                if isinstance(item.func, ir.Attribute) and not is_known:
+                    stack.append(item.func.value)
+            elif isinstance(item, ir.Expr) and (path := path_of(item)) is not None:
+                yield path
+            else:
+                stack.extend(ir.children(item))
+
+    def comes_from(self, names: frozenset[str]) -> bool:
+        """Is the variable made of one of these, in however many steps?"""
+        found, size = set(self._sources), -1
+        while len(found) > size:
+            size = len(found)
+            for targets, values in map(self._moved, (point.statement for point in self._points)):
+                if not targets.isdisjoint(found):
+                    found |= values
+        return any(path[0] in names for path in found)
+
+    def meets(self) -> bool:
+        """Do the ranks put together what it is made of, or what is made of it?"""
+        related = self.made | self._sources
+        return any(
+            self._agrees(CallSite(call, point)) and _mentions(call, related)
+            for point in self._points
+            for call in calls_of(point.statement)
+        )
+
+    def _agrees(self, site: CallSite) -> bool:
+        return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH)
+
+    def used_by_one(self, mean: ir.Expr | None) -> int | None:
+        """Where one rank decides by it or tells it, here or where a function is called."""
+        for point in self._points:
+            statement = point.statement
+            tests = list(tests_around(point))
+            if isinstance(statement, ir.If):
+                tests.append(statement.test)
+            if any(map(asks_rank, tests)):
+                parts = nodes_of(statement)
+            else:
+                parts = tuple(part for each in self._reported(point) for part in each)
+            for node in parts:
+                if node is mean or (isinstance(node, ir.Expr) and path_of(node) in self.made):
+                    return statement.site
+        return self._used_by_callers()
+
+    def _reported(self, point: Point) -> Iterator[Iterator[ir.Expr]]:
+        """What is given to a function of a framework that reports on the first process only."""
+        for call in calls_of(point.statement):
+            entry = self._objects.catalogue.lookup(
+                self._objects.called(CallSite(call, point)) or "?"
+            )
+            if entry is not None and entry.neutral is not None and entry.neutral.reports:
+                yield from (expressions_in(each.value) for each in call.args)
+
+    def is_returned(self) -> bool:
+        """Does the function give back what is made of it?"""
+        return any(
+            isinstance(point.statement, ir.Return) and _mentions(point.statement, self.made)
+            for point in self._points
+        )
+
+    def _used_by_callers(self) -> int | None:
+        function = self._scope.function
+        if function is None or not self.is_returned():
+            return None
+        for site in self._objects.callers(function):
+            statement = site.point.statement
+            if isinstance(statement, (ir.Evaluate, ir.If)) and _uses_value(statement, site):
+                if any(map(asks_rank, tests_around(site.point))):
+                    return statement.site
+            for target in statement.targets if isinstance(statement, ir.Assign) else ():
+                for name in ir.names_bound(target):
+                    flow = Flow(self._objects, site.point.scope, name, site.call)
+                    used = None if flow.meets() else flow.used_by_one(None)
+                    if used is not None and site.point.scope is not self._scope:
+                        return used
+        return None
+
+
+def _uses_value(statement: ir.Evaluate | ir.If, site: CallSite) -> bool:
+    """Does a statement do more with the value of a call than to drop it: ``print(score())``?"""
+    return not isinstance(statement, ir.Evaluate) or statement.value is not site.call
+
+
+def _meets_inside(objects: Objects, site: CallSite, depth: int) -> bool:
+    """Does a function of the project ask the other ranks, itself or by one that it calls?"""
+    callee: ir.Function | ir.Class | None = objects.callee(site)
+    if callee is None:
+        there = called_elsewhere(objects.module, site.call.func)
+        if there is not None:
+            objects, callee = objects_in(there[0]), there[1]
+    if not isinstance(callee, ir.Function):
+        return False
+    if any(map(is_agreement, callee.tokens)):
+        return True
+    scope = objects.scope_of(callee)
+    return bool(depth) and any(
+        _meets_inside(objects, CallSite(call, point), depth - 1)
+        for point in (objects.points_in(scope) if scope is not None else ())
+        for call in calls_of(point.statement)
+    )
+
+
+def _mentions(node: ir.Expr | ir.Stmt, paths: set[Path]) -> bool:
+    return any(
+        (path := path_of(each)) is not None and path in paths
+        for each in expressions_in(node)
+        if isinstance(each, ir.Expr)
+    )
