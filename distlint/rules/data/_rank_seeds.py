@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, objects_in
+from distlint.analyzer.static.guards.guards import Guards
+from distlint.analyzer.static.names import Scope, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.data._differences import difference, seedings
 from distlint.rules.training import Made
 
@@ -33,7 +37,7 @@ def _streams_by_rank(objects: Objects) -> set[str]:
     """The generators that a module seeds by the rank; ``*`` where a helper seeds them."""
     found: set[str] = set()
     for site in seedings(objects):
-        if any(difference(objects, a.value, site.point) == "the rank" for a in site.call.args):
+        if _is_by_rank(objects, site):
             entry = objects.catalogue.lookup(objects.called(site))
             known = entry.seed.streams if entry is not None and entry.seed is not None else ()
             found.update(known or ("*",))
@@ -63,3 +67,36 @@ def _draws(objects: Objects, seeded: set[str]) -> bool:
         if local is not None and local.stream is not None and _is_one(local.stream, seeded):
             return True
     return False
+
+
+def is_seeded_alike(guards: Guards, scope: Scope) -> bool:
+    """May a file that leads to a scope, or one that such a file imports, seed all ranks alike?
+
+    Not if each seed there depends on the rank. What a function named after seeding passes on is
+    judged where that is called.
+    """
+    files = {
+        module.key: module
+        for objects in guards.objects_leading_to(scope)
+        for module in objects.module.import_closure()
+        if any("seed" in word.lower() for word in module.words)
+    }
+    seeds = [(each, s) for m in files.values() if (each := objects_in(m)) for s in seedings(each)]
+    own = [(objects, site) for objects, site in seeds if not _is_handed_on(objects, site)]
+    return bool(files) and not (own and all(_is_by_rank(*each) for each in own))
+
+
+def _is_by_rank(objects: Objects, site: CallSite) -> bool:
+    return any(difference(objects, a.value, site.point) == "the rank" for a in site.call.args)
+
+
+def _is_handed_on(objects: Objects, site: CallSite) -> bool:
+    """Is the seed a parameter of a function that says that it seeds?"""
+    function = site.point.scope.function
+    if function is None or "seed" not in function.name.lower():
+        return False
+    return any(
+        isinstance(node, ir.Name) and site.point.scope.has_param(node.id)
+        for argument in site.call.args
+        for node in expressions_in(argument.value)
+    )

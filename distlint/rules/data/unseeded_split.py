@@ -20,6 +20,7 @@ from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
+from distlint.rules.data._rank_seeds import is_seeded_alike
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class UnseededSplit(SourceRule):
 
     If the file is not a script, its caller may set the seed; such findings are in preview. In a
     file that does not mention several processes, a call is reported if a distributed script of the
-    project calls its function, and neither of them, nor a file that they import, sets a seed.
+    project calls its function, and neither of them, nor a file that they import, sets a seed, or
+    only seeds that depend on the rank.
 
     ## What is not reported
 
@@ -320,8 +322,10 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             scope = site.point.scope
             if _on_one_rank(site) or guards.may_be_some_ranks(site.point):
                 continue
-            if guards.on_many_ranks(scope) and not guards.is_seeded(scope):
-                yield self._of_draw(objects, site, "no seed is set", locators)
+            if guards.on_many_ranks(scope) and not is_seeded_alike(guards, scope):
+                seeded = guards.is_seeded(scope)
+                why = "seed depends on the rank" if seeded else "no seed is set"
+                yield self._of_draw(objects, site, why, locators)
 
     def _in_samplers(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
         """Samplers that shuffle anew in each epoch, by a generator that is seeded on request."""

@@ -18,8 +18,8 @@ from distlint.analyzer.static.reaching_definitions import Path, Point, holds, pa
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._sample_counts import counted_fields
 from distlint.rules.gradients._flow import Flow
+from distlint.rules.gradients._sample_counts import counted_fields
 from distlint.rules.gradients._shard_means import Shards, means_of_shards, total_of
 from distlint.rules.training import evaluates, is_evaluation
 from distlint.source.finding import Finding, Fix, Related, Severity
