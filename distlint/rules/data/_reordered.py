@@ -30,7 +30,8 @@ def is_reordered(objects: Objects, sampler: Made) -> bool:
 
     def is_data(node: ir.Expr, point: Point) -> bool:
         origins = objects.origins(node, point)
-        if any(o.node in data or (o.node in drawn and o.attributes == _DATASET) for o in origins):
+        known = [o.node in data or (o.node in drawn and o.attributes == _DATASET) for o in origins]
+        if known and all(known):
             return True
         return isinstance(node, ir.Attribute) and is_data(node.value, point)  # data.files
 
