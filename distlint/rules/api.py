@@ -195,7 +195,7 @@ class Call:
     def on_some_ranks(self) -> bool:
         """May a condition, early return, decorator or context manager keep some ranks from it?"""
         guards = guards_of(self.script._module, self.script._catalogue)
-        return guards.may_be_some_ranks(self._site.point)
+        return guards.may_be_some_ranks(self._site.point, call=self._site.call)
 
     @property
     def collective(self) -> str | None:

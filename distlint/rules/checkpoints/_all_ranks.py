@@ -45,11 +45,11 @@ def on_all_ranks(
         return
     guards = guards_of(module, catalogue)
     for site in guards.objects.calls(wanted):
-        if guards.may_be_some_ranks(site.point, no_guard(site.point)):
+        if guards.may_be_some_ranks(site.point, no_guard(site.point), site.call):
             continue
-        if guards.only_some_lead_to(site.point):
+        if guards.only_some_lead_to(site):
             continue
-        if guards.on_many_ranks(site.point.scope):
+        if guards.on_many_ranks(site.point.scope, site):
             yield site, guards
 
 
@@ -64,7 +64,7 @@ def is_done_first(guards: Guards, site: CallSite) -> bool:
     Then what is looked for is there when they come.
     """
     callers = list(guards.callers(site.point.scope))
-    first = [each for each in callers if guards.may_be_some_ranks(each.point)]
+    first = [each for each in callers if guards.leads_some(each, site)]
     rest = [each for each in callers if each not in first]
     waits = list(guards.objects.calls(WAITS))
     return bool(rest) and all(
@@ -85,7 +85,7 @@ def is_done_by_parent(guards: Guards, site: CallSite) -> bool:
     return bool(first) and all(
         where.launchers.starts_after(each)
         or _arguments(each) in first
-        or not where.on_many_ranks(each.point.scope)
+        or not where.on_many_ranks(each.point.scope, each)
         for where, each in callers
     )
 
@@ -97,7 +97,7 @@ def _arguments(site: CallSite) -> list[frozenset[str]]:
 
 def is_before_others(guards: Guards, site: CallSite) -> bool:
     """Does Lightning's Trainer start the other processes, behind what the script itself does?"""
-    led = guards.led_from(site.point.scope)
+    led = guards.led_from(site.point.scope, site)
     shown = [(each, scope) for each, scope in led if each.is_shown(scope)]
     if any(each is guards for each, _ in shown):
         shown = [(guards, site.point.scope)]

@@ -573,7 +573,9 @@ def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSit
         path = _deleted(guards, site)
         if region is None or path is None:
             continue
-        if guards.may_be_some_ranks(site.point, region) or is_own(guards, path, site.point):
+        if guards.may_be_some_ranks(site.point, region, site.call) or is_own(
+            guards, path, site.point
+        ):
             continue
         if not is_forgiven(site) and _asks_only_for_it(site, region):
             yield site

@@ -304,7 +304,7 @@ dist.barrier()
             use = _used_behind(guards, writers, write) or _used_by_methods(guards, write)
             if use is None or use.site in told or _is_tried_again(guards, use, point):
                 continue
-            if not by_words and not guards.on_many_ranks(point.scope):
+            if not by_words and not guards.on_many_ranks(point.scope, write.site):
                 continue
             told.add(use.site)
             draft = Draft(locators.of(module.key), module, catalogue)
@@ -315,7 +315,7 @@ dist.barrier()
             use = used_in_other_arm(guards, write, owner)
             if use is None or use.site in told or _is_tried_again(guards, use, point):
                 continue
-            if guards.on_many_ranks(point.scope):
+            if guards.on_many_ranks(point.scope, write.site):
                 told.add(use.site)
                 yield self._found(module, locators, write, use)
 

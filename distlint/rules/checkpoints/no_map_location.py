@@ -373,8 +373,8 @@ def main(rank, path):
             s.call for s in guards.objects.classes.super_calls(function)
         }:
             return False  # its callers are told
-        return guards.on_many_ranks(site.point.scope) and not (
-            guards.may_be_some_ranks(site.point) or in_device_branch(site.point)
+        return guards.on_many_ranks(site.point.scope, site) and not (
+            guards.may_be_some_ranks(site.point, call=site.call) or in_device_branch(site.point)
         )
 
     def _finding(
@@ -431,11 +431,13 @@ def main(rank, path):
         for site in guards.objects.calls({"load"}):
             if guards.objects.called(site) != _LOAD or not _is_open(guards, site):
                 continue
-            if guards.may_be_some_ranks(site.point) or in_device_branch(site.point):
+            if guards.may_be_some_ranks(site.point, call=site.call) or in_device_branch(site.point):
                 continue
-            if not guards.on_many_ranks(site.point.scope) and not _may_be_started(guards, site):
+            if not guards.on_many_ranks(site.point.scope, site) and not _may_be_started(
+                guards, site
+            ):
                 continue
-            if any(map(_saves_from_cpu, guards.objects_leading_to(site.point.scope))):
+            if any(map(_saves_from_cpu, guards.objects_leading_to(site.point.scope, site))):
                 continue
             if _is_of_rank(site, guards.objects) or _is_published(site, guards.objects):
                 continue

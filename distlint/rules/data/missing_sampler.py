@@ -330,10 +330,12 @@ def _wrapped_by_others(loader: Made) -> tuple[Module, CallSite | None]:
     """
     objects = loader.objects
     guards = guards_of(objects.module, objects.catalogue)
-    scope = loader.site.point.scope
-    if guards.may_be_some_ranks(loader.site.point) or not guards.on_many_ranks(scope):
+    site, scope = loader.site, loader.site.point.scope
+    if guards.may_be_some_ranks(site.point, call=site.call):
         return objects.module, None
-    for each in guards.objects_leading_to(scope):
+    if not guards.on_many_ranks(scope, site):
+        return objects.module, None
+    for each in guards.objects_leading_to(scope, site):
         for module in each.module.import_closure():
             if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
                 return module, None

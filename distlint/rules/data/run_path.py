@@ -274,8 +274,7 @@ def _named(
 
 
 def _is_on_many(guards: Guards, site: CallSite) -> bool:
-    scope = site.point.scope
-    return guards.on_many_ranks(scope) and not guards.only_some_lead_to(site.point)
+    return guards.on_many_ranks(site.point.scope, site) and not guards.only_some_lead_to(site)
 
 
 def _fix(site: CallSite, folder: ir.Expr, draft: Draft) -> Fix:
@@ -326,7 +325,7 @@ def _is_after_start(guards: Guards, site: CallSite) -> bool:
         and entry.rank is not None
         and entry.rank.form == "callback"
     )
-    return guards.on_many_ranks(site.point.scope) and not any(
+    return guards.on_many_ranks(site.point.scope, site) and not any(
         surely_ran(objects, site.point, each.point) for each in starts
     )
 
@@ -342,6 +341,6 @@ def _on_one_rank(guards: Guards, site: CallSite) -> bool:
     if site.name not in _MAKERS:
         return False  # what all ranks make says much about ranks beside the folder
     callers = list(guards.callers(site.point.scope))
-    return guards.may_be_some_ranks(site.point) or (
-        bool(callers) and all(guards.may_be_some_ranks(caller.point) for caller in callers)
+    return guards.may_be_some_ranks(site.point, call=site.call) or (
+        bool(callers) and all(guards.leads_some(caller, site) for caller in callers)
     )

@@ -320,9 +320,9 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
         guards = guards_of(objects.module, objects.catalogue)
         for site in _draws(objects):
             scope = site.point.scope
-            if _on_one_rank(site) or guards.may_be_some_ranks(site.point):
+            if _on_one_rank(site) or guards.may_be_some_ranks(site.point, call=site.call):
                 continue
-            if guards.on_many_ranks(scope) and not is_seeded_alike(guards, scope):
+            if guards.on_many_ranks(scope, site) and not is_seeded_alike(guards, scope):
                 seeded = guards.is_seeded(scope)
                 why = "seed depends on the rank" if seeded else "no seed is set"
                 yield self._of_draw(objects, site, why, locators)

@@ -245,10 +245,10 @@ def _reached(module: Module, catalogue: Catalogue) -> Iterator[tuple[CallSite, G
     guards = guards_of(module, catalogue)
     known = {site.call for site, _ in found}
     for site in guards.objects.calls(_NAMES):
-        if site.call in known or guards.may_be_some_ranks(site.point):
+        if site.call in known or guards.may_be_some_ranks(site.point, call=site.call):
             continue
         callers = list(guards.callers(site.point.scope))
-        if callers and not any(guards.may_be_some_ranks(each.point) for each in callers):
+        if callers and not any(guards.leads_some(each, site) for each in callers):
             yield site, guards
 
 

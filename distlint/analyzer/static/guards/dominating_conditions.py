@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
+from distlint.analyzer.static.guards.deciding import choices_of
 from distlint.analyzer.static.guards.rank_flags import RankFlags
 from distlint.analyzer.static.guards.rank_tests import (
     DEED,
@@ -13,7 +14,14 @@ from distlint.analyzer.static.guards.rank_tests import (
     has_gpu,
     may_name_rank,
 )
-from distlint.analyzer.static.names import Around, Scope, calls_of, expressions_of, placed
+from distlint.analyzer.static.names import (
+    Around,
+    Scope,
+    expressions_in,
+    expressions_of,
+    placed,
+)
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 
@@ -28,21 +36,29 @@ class DominatingConditions:
         self._flags = flags
         self._exits: dict[tuple[int, int], int] = {}
 
-    def may_be_some_ranks(self, point: Point, besides: ir.Stmt | None = None) -> bool:
+    def may_be_some_ranks(
+        self, point: Point, besides: ir.Stmt | None = None, call: ir.Call | None = None
+    ) -> bool:
         """May a test, an early return, a decorator or a context keep ranks from a statement?
 
-        The test of the statement ``besides`` does not count.
+        Or from a call in it, which may also be told which ranks write. The test of the statement
+        ``besides`` does not count.
         """
         around = tuple(here for here in point.around if not besides or here.owner is not besides)
-        return self.guard(point.scope, around) or self._in_its_statement(point.statement)
+        if self.guard(point.scope, around):
+            return True
+        statement = point.statement
+        if call is None:
+            return any(_names_rank(each) for each in expressions_of(statement))
+        return self.chooses(CallSite(call, point)) or any(map(_names_rank, call.args))
 
-    def _in_its_statement(self, statement: ir.Stmt) -> bool:
-        """``rank == 0 and save()``, ``save() if is_main() else None``, ``save(is_main=...)``."""
-        tokens = ir.tokens_of(_own_part(statement))
-        if any(map(DEED.search, tokens)):
-            called = {ir.last_name(call.func) for call in calls_of(statement)}
-            tokens -= {name for name in called if DEED.search(name)}
-        return may_name_rank(tokens)
+    def chooses(self, site: CallSite) -> bool:
+        """Does the statement of a call choose among ranks, whatever the call is given?
+
+        ``rank == 0 and save()``, ``save() if is_main() else None``, ``save_on_main()``.
+        """
+        choices = choices_of(site.point.statement, site.call)
+        return any(map(_names_rank, (site.call.func, *choices)))
 
     def guard(self, scope: Scope, around: tuple[Around, ...]) -> bool:
         """May they keep ranks from what stands there, whatever it does itself?"""
@@ -118,6 +134,10 @@ class DominatingConditions:
         )
 
 
-def _own_part(statement: ir.Stmt) -> ir.Expr:
-    """What a statement itself evaluates, its blocks left out."""
-    return ir.Display("tuple", expressions_of(statement))
+def _names_rank(node: ir.Expr | ir.Argument) -> bool:
+    """May a word in it be about the rank, and not only about what a function does?"""
+    tokens = ir.tokens_of(node)
+    if any(map(DEED.search, tokens)):
+        called = {ir.last_name(n.func) for n in expressions_in(node) if isinstance(n, ir.Call)}
+        tokens -= {name for name in called | {ir.last_name(node)} if DEED.search(name)}
+    return may_name_rank(tokens)

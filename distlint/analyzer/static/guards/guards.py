@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.arguments import passed_by_name
 from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, calls_within
 from distlint.analyzer.static.guards.assignments import Assignments
+from distlint.analyzer.static.guards.deciding import deciding_parameters, tested_parameters
 from distlint.analyzer.static.guards.dominating_conditions import DominatingConditions
 from distlint.analyzer.static.guards.launchers import Launchers
 from distlint.analyzer.static.guards.process_groups import wraps
 from distlint.analyzer.static.guards.rank_flags import RankFlags
-from distlint.analyzer.static.guards.rank_tests import under_rank_test
+from distlint.analyzer.static.guards.rank_tests import may_name_rank, under_rank_test
 from distlint.analyzer.static.guards.signs import Signs
 from distlint.analyzer.static.guards.world_size import WorldSize
-from distlint.analyzer.static.names import Scope, calls_of, placed
+from distlint.analyzer.static.names import Scope, calls_of, expressions_in, placed
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, Search
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
 
+_Key = tuple[int, int, frozenset[str]]
+"""A scope and a call by their identities, and the parameters that decide whether it is made."""
 _DEPTH = 4
 """Calls of calls that are looked at for a test of the rank."""
 _MOST_CALLERS = 64
@@ -65,52 +70,74 @@ class Guards:
         self.objects = objects
         self.names = objects.names
         self.assignments = Assignments(objects.names)
-        flags = RankFlags(objects, self.assignments)
-        self.conditions = DominatingConditions(objects.module, flags)
+        self.flags = RankFlags(objects, self.assignments, self._flags_elsewhere)
+        self.conditions = DominatingConditions(objects.module, self.flags)
         self.world_size = WorldSize(objects)
         self.launchers = Launchers(objects)
         self._signs = Signs(objects, self.conditions, self.world_size, self.launchers)
-        self._everywhere: dict[int, bool] = {}
+        self._everywhere: dict[_Key, bool] = {}
         self._elsewhere: dict[ir.Function, list[tuple[Guards, CallSite]]] = {}
         self._joined: dict[int, tuple[bool, list[tuple[Guards, Scope]]]] = {}
 
-    def may_be_some_ranks(self, point: Point, besides: ir.Stmt | None = None) -> bool:
+    def may_be_some_ranks(
+        self, point: Point, besides: ir.Stmt | None = None, call: ir.Call | None = None
+    ) -> bool:
         """May a test, an early return, a decorator or a context keep ranks from a statement?
 
-        The test of the statement ``besides`` does not count.
+        Or from a call in it. The test of the statement ``besides`` does not count.
         """
-        return self.conditions.may_be_some_ranks(point, besides)
+        return self.conditions.may_be_some_ranks(point, besides, call)
 
-    def on_many_ranks(self, scope: Scope) -> bool:
-        """Do several processes run a scope, as it or what calls it shows, here or elsewhere?"""
-        known = self._everywhere.get(id(scope))
-        if known is None:
-            led = self.led_from(scope)
-            known = any(guards.is_shown(each) for guards, each in led)
-            self._everywhere[id(scope)] = known
-        return known
+    def on_many_ranks(self, scope: Scope, site: CallSite | None = None) -> bool:
+        """Do several processes run a scope, as it or what calls it shows, here or elsewhere?
 
-    def led_from(self, scope: Scope) -> Iterator[tuple[Guards, Scope]]:
+        Or do they come to a call in it, which what it is called with may decide.
+        """
+        key = _Led(self, scope, self._deciding(scope, site), site).key
+        if key not in self._everywhere:
+            led = self.led_from(scope, site)
+            self._everywhere[key] = any(guards.is_shown(each) for guards, each in led)
+        return self._everywhere[key]
+
+    def led_from(
+        self, scope: Scope, site: CallSite | None = None
+    ) -> Iterator[tuple[Guards, Scope]]:
         """A scope, and those from which calls lead to it that nothing keeps any rank from.
 
-        Those of the module come first.
+        Or to a call in it. Those of the module come first.
         """
-        found: list[tuple[Guards, Scope]] = []
-        known = {id(scope)}
-        waiting: list[tuple[Guards, Scope]] = [(self, scope)]
+        found: list[_Led] = []
+        waiting = [_Led(self, scope, self._deciding(scope, site), site)]
+        known = {each.key for each in waiting}
         gone_on = 0
         while waiting:
-            for guards, each in waiting:  # grows meanwhile
-                if not guards.launchers.begins_alone(each):
-                    yield guards, each
-                    found.append((guards, each))
-                    _go_on(((guards, site) for site in guards.callers(each)), known, waiting)
+            for led in waiting:  # grows meanwhile
+                if not led.guards.launchers.begins_alone(led.scope):
+                    yield led.guards, led.scope
+                    found.append(led)
+                    within = ((led.guards, each) for each in led.guards.callers(led.scope))
+                    _go_on(led, within, known, waiting)
             waiting = []
             while not waiting and gone_on < len(found):
-                guards, each = found[gone_on]
+                led = found[gone_on]
                 gone_on += 1
                 if len(known) <= _MOST_CALLERS:
-                    _go_on(guards.callers_elsewhere(each), known, waiting)
+                    _go_on(led, led.guards.callers_elsewhere(led.scope), known, waiting)
+
+    def _deciding(self, scope: Scope, site: CallSite | None) -> frozenset[str]:
+        """The parameters that decide whether a call in a scope is made, or anything in it."""
+        if scope.function is None or not scope.function.params:
+            return frozenset()
+        if site is None:
+            return tested_parameters(scope, self.assignments)
+        return deciding_parameters(site, self.assignments)
+
+    def _names_rank(self, value: ir.Expr, point: Point) -> bool:
+        """May a value be the rank, or a test of it, by its words or by what it was made from?"""
+        values = [value]
+        if isinstance(value, (ir.Name, ir.Attribute)):
+            values += [each for each, _ in self.assignments.reaching(value, point)]
+        return any(may_name_rank(ir.tokens_of(each)) for each in values)
 
     def is_shown(self, scope: Scope) -> bool:
         """Does a scope itself show that several processes run it, or what starts these?"""
@@ -162,14 +189,23 @@ class Guards:
         inner = guards.objects.scope_of(callee) if callee is not None else None
         return (guards, inner) if inner is not None else None
 
-    def only_some_lead_to(self, point: Point) -> bool:
-        """Does each call of its function that leads into the branches around a statement keep
-        ranks from it, where a constant sends other calls into other branches?"""
-        callers = list(self.callers(point.scope))
-        leading = [each for each in callers if _leads_to(self.objects, point, each)]
+    def only_some_lead_to(self, site: CallSite) -> bool:
+        """Does each call of its function that leads into the branches around a call keep ranks
+        from it, where a constant sends other calls into other branches?"""
+        callers = list(self.all_callers(site.point.scope))
+        leading = [each for each in callers if _leads_to(each[0].objects, site.point, each[1])]
         return 0 < len(leading) < len(callers) and all(
-            self.may_be_some_ranks(each.point) for each in leading
+            self.leads_some(each, site, guards) for guards, each in leading
         )
+
+    def leads_some(self, caller: CallSite, site: CallSite, where: Guards | None = None) -> bool:
+        """Does a call of the function around a call keep ranks from the latter?
+
+        It stands in this module, or in that of the guards ``where``.
+        """
+        scope = site.point.scope
+        led = _Led(self, scope, self._deciding(scope, site), site)
+        return led.before(where or self, caller) is None
 
     def _called_on_some(self, scope: Scope, depth: int = _DEPTH) -> bool:
         """Do all known calls of it keep ranks from it, whatever it asks itself?"""
@@ -198,6 +234,11 @@ class Guards:
             ]
         return known
 
+    def _flags_elsewhere(self, function: ir.Function) -> list[tuple[RankFlags, CallSite]]:
+        """The calls of a function in other files, with the flags of these."""
+        scope = self.objects.scope_of(function)
+        return [(g.flags, each) for g, each in self.callers_elsewhere(scope)] if scope else []
+
     def all_callers(self, scope: Scope) -> Iterator[tuple[Guards, CallSite]]:
         """The calls of a function within its module and in other files of the project."""
         yield from ((self, site) for site in self.callers(scope))
@@ -217,14 +258,14 @@ class Guards:
                 guards.objects.argument(each, node.id, position), each.point, absent
             )
             == wanted
-            and not guards.may_be_some_ranks(each.point)
-            and guards.on_many_ranks(each.point.scope)
+            and not guards.may_be_some_ranks(each.point, call=each.call)
+            and guards.on_many_ranks(each.point.scope, each)
             for guards, each in self.callers_elsewhere(scope)
         )
 
-    def objects_leading_to(self, scope: Scope) -> list[Objects]:
+    def objects_leading_to(self, scope: Scope, site: CallSite | None = None) -> list[Objects]:
         """The objects of the files with a scope, and with what leads to it on all ranks."""
-        return list(dict.fromkeys(guards.objects for guards, _ in self.led_from(scope)))
+        return list(dict.fromkeys(guards.objects for guards, _ in self.led_from(scope, site)))
 
     def is_seeded(self, scope: Scope) -> bool:
         """Does a file that leads to a scope on all ranks seed, or one that such a file imports?"""
@@ -241,15 +282,55 @@ class Guards:
         return any("seed" in token.lower() for token in self.objects.module.words)
 
 
+@dataclass(frozen=True, slots=True)
+class _Led:
+    """A scope that leads somewhere, and those of its parameters that decide whether it does."""
+
+    guards: Guards
+    scope: Scope
+    deciding: frozenset[str]
+    site: CallSite | None
+
+    @property
+    def key(self) -> _Key:
+        call = self.site.call if self.site is not None and self.deciding else None
+        return id(self.scope), id(call), self.deciding
+
+    def before(self, guards: Guards, site: CallSite) -> _Led | None:
+        """What leads to it by a call of its function; None where that may be for some ranks."""
+        point = site.point
+        if guards.conditions.guard(point.scope, point.around) or guards.conditions.chooses(site):
+            return None
+        if self.site is not None and not _leads_to(guards.objects, self.site.point, site):
+            return None
+        deciding = guards._deciding(point.scope, site)
+        for value in self._given(site.call):
+            if guards._names_rank(value, point):
+                return None
+            names = {each.id for each in expressions_in(value) if isinstance(each, ir.Name)}
+            deciding |= {name for name in names if point.scope.has_param(name)}
+        return _Led(guards, point.scope, deciding, site)
+
+    def _given(self, call: ir.Call) -> list[ir.Expr]:
+        """What a call of its function passes for the parameters that decide; all if not known."""
+        if self.scope.function is None or not self.deciding:
+            return []
+        given = passed_by_name(self.scope.function, call)
+        if given is None:
+            return [each.value for each in call.args]
+        values = (given[name] for name in self.deciding & given.keys())
+        return [value for value in values if value is not None]
+
+
 def _go_on(
-    calls: Iterable[tuple[Guards, CallSite]], known: set[int], found: list[tuple[Guards, Scope]]
+    led: _Led, calls: Iterable[tuple[Guards, CallSite]], known: set[_Key], found: list[_Led]
 ) -> None:
     """Add the scopes of those calls that nothing keeps any rank from."""
     for guards, site in calls:
-        scope = site.point.scope
-        if id(scope) not in known and not guards.may_be_some_ranks(site.point):
-            known.add(id(scope))
-            found.append((guards, scope))
+        before = led.before(guards, site)
+        if before is not None and before.key not in known:
+            known.add(before.key)
+            found.append(before)
 
 
 def _leads_to(objects: Objects, point: Point, call: CallSite) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from distlint.analyzer import ir
@@ -37,11 +37,16 @@ _DEPTH = 4
 """How many names and calls are followed from a flag to its value."""
 
 
+Elsewhere = Callable[[ir.Function], "list[tuple[RankFlags, CallSite]]"]
+"""The calls of a function of the module in other files, with the flags of these."""
+
+
 class RankFlags:
     """The flags of one module, which may stand for a test of the rank where they are tested."""
 
-    def __init__(self, objects: Objects, assignments: Assignments) -> None:
+    def __init__(self, objects: Objects, assignments: Assignments, elsewhere: Elsewhere) -> None:
         self._objects = objects
+        self._elsewhere = elsewhere
         self._module = objects.module
         self._assignments = assignments
 
@@ -90,16 +95,18 @@ class RankFlags:
         assert function is not None
         if rank_words((name,)):
             return False
-        passed = [
-            self._passed(each, name, function) for each in calls_within(self._objects, function)
-        ]
+        calls = [(self, each) for each in calls_within(self._objects, function)]
+        calls += self._elsewhere(function)
+        passed = [(flags, *flags._passed(each, name, function)) for flags, each in calls]
         differing = [
-            value is not None and self._value_may_differ(value, point, depth)
-            for value, point in passed
+            value is not None and flags._value_may_differ(value, point, depth)
+            for flags, value, point in passed
         ]
         if makes_group(function, self._module):
             return not any(differing)
-        return bool(passed) and not any(differing) and all(value is not None for value, _ in passed)
+        return (
+            bool(passed) and not any(differing) and all(value is not None for _, value, _ in passed)
+        )
 
     def _passed(
         self, caller: CallSite, name: str, function: ir.Function

@@ -1,0 +1,14 @@
+"""The twin: it makes a folder for each rank."""
+
+import torch.distributed as dist
+from output import prepare
+
+
+def main():
+    dist.init_process_group("gloo")
+    prepare("out", f"part{dist.get_rank()}")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
