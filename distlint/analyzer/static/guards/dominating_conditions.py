@@ -5,6 +5,7 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.guards.deciding import choices_of
+from distlint.analyzer.static.guards.modes import is_for_one_process
 from distlint.analyzer.static.guards.rank_flags import RankFlags
 from distlint.analyzer.static.guards.rank_tests import (
     DEED,
@@ -55,8 +56,11 @@ class DominatingConditions:
     def chooses(self, site: CallSite) -> bool:
         """Does the statement of a call choose among ranks, whatever the call is given?
 
-        ``rank == 0 and save()``, ``save() if is_main() else None``, ``save_on_main()``.
+        ``rank == 0 and save()``, ``save() if is_main() else None``, ``save_on_main()``. Or is it
+        the one for a run of one process?
         """
+        if is_for_one_process(site):
+            return True
         choices = choices_of(site.point.statement, site.call)
         return any(map(_names_rank, (site.call.func, *choices)))
 

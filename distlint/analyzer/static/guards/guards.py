@@ -14,6 +14,7 @@ from distlint.analyzer.static.guards.assignments import Assignments
 from distlint.analyzer.static.guards.deciding import deciding_parameters, tested_parameters
 from distlint.analyzer.static.guards.dominating_conditions import DominatingConditions
 from distlint.analyzer.static.guards.launchers import Launchers
+from distlint.analyzer.static.guards.modes import is_for_one_process
 from distlint.analyzer.static.guards.process_groups import wraps
 from distlint.analyzer.static.guards.rank_flags import RankFlags
 from distlint.analyzer.static.guards.rank_tests import may_name_rank, under_rank_test
@@ -212,6 +213,7 @@ class Guards:
         callers = list(self.all_callers(scope)) if depth else []
         return bool(callers) and all(
             under_rank_test(each.point.around)
+            or is_for_one_process(each)
             or guards._called_on_some(each.point.scope, depth - 1)
             for guards, each in callers
         )

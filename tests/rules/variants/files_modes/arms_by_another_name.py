@@ -1,0 +1,20 @@
+"""A word that is not known."""
+
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def main(model, cfg):
+    if cfg.sharded:
+        dist.init_process_group("nccl")
+    rank = int(os.environ.get("RANK", 0))
+    if rank == 0:
+        print("begins")
+    if cfg.sharded:
+        dist.barrier()
+        if rank == 0:
+            torch.save(model.state_dict(), "model.pt")
+    else:
+        torch.save(model.state_dict(), "model.pt")

@@ -1,0 +1,22 @@
+"""One test, and the other arm first."""
+
+import os
+
+import torch
+import torch.distributed as dist
+from checkpoints import keep
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(model, cfg):
+    rank = int(os.environ.get("RANK", 0))
+    if cfg.enable_ddp:
+        dist.init_process_group("nccl")
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        model = DDP(model)
+    for batch in torch.ones(4, 2, 2):
+        model(batch).mean().backward()
+    if not cfg.enable_ddp:
+        keep(model, rank, cfg.folder)
+    elif rank == 0:
+        keep(model, rank, cfg.folder)
