@@ -17,6 +17,7 @@ from distlint.analyzer.static.guards.process_groups import (
     only_imports_starts,
     starts_many,
 )
+from distlint.analyzer.static.guards.rank_arithmetic import is_made_from_rank
 from distlint.analyzer.static.guards.rank_tests import asks_rank, in_device_branch
 from distlint.analyzer.static.hooks import LIGHTNING, asks_for_older_lightning
 from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
@@ -439,7 +440,7 @@ def main(rank, path):
                 continue
             if any(map(_saves_from_cpu, guards.objects_leading_to(site.point.scope, site))):
                 continue
-            if _is_of_rank(site, guards.objects) or _is_published(site, guards.objects):
+            if _is_of_rank(guards, site) or _is_published(site, guards.objects):
                 continue
             if _restores(site, guards.objects):
                 yield self._finding(site, module, catalogue, locators)
@@ -477,12 +478,14 @@ def _is_for_lightning_1(module: Module) -> bool:
     return not _REMOVED.isdisjoint(module.tokens) or asks_for_older_lightning(module, "2.0")
 
 
-def _is_of_rank(site: CallSite, objects: Objects) -> bool:
+def _is_of_rank(guards: Guards, site: CallSite) -> bool:
     """Is the rank in the name of the file, which that rank has saved from its own GPU?"""
-    path = objects.argument(site, "f", 0).value
-    return path is not None and any(
+    path = guards.objects.argument(site, "f", 0).value
+    if path is None or is_made_from_rank(guards, path, site.point):
+        return path is not None
+    return any(
         _RANK_IN_NAME.search(token)
-        for node in (path, *(each.node for each in objects.origins(path, site.point)))
+        for node in (path, *(each.node for each in guards.objects.origins(path, site.point)))
         if isinstance(node, ir.Expr)
         for token in ir.tokens_of(node)
     )
