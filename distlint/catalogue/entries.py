@@ -222,7 +222,9 @@ class ClassInfo:
     alone_with: tuple[Argument, ...] = ()
     method_params: Mapping[str, str] | None = None
     batch_params: tuple[str, ...] = ()
-    hooks_on_all: bool = False
+    hooks_on_all: tuple[str, ...] = ()
+    run_by: str | None = None
+    many_with: tuple[str, ...] = ()
     note: str = ""
 
 

@@ -89,6 +89,10 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _patterns(value: object) -> tuple[str, ...]:
+    return tuple(each for text in _texts(value) for each in expand_braces(text))
+
+
 def _text_or_texts(value: object) -> str | tuple[str, ...]:
     return value if isinstance(value, str) else _texts(value)
 
@@ -261,7 +265,9 @@ TABLES: Mapping[str, Table] = {
             "alone_with": _arguments,
             "method_params": _text_map,
             "batch_params": _texts,
-            "hooks_on_all": _flag,
+            "hooks_on_all": _patterns,
+            "run_by": _text,
+            "many_with": _texts,
             "note": _text,
         },
         of_params=("wraps",),

@@ -101,6 +101,17 @@ def known_as(module: Module, name: str) -> Iterator[Known]:
                     waiting.append(handed_on)
 
 
+def users_of(module: Module, name: str) -> dict[Module, None]:
+    """The other files that know a name of a module, or a function of another one that names it."""
+    found: dict[Module, None] = {}
+    for user, path in list(known_as(module, name)) if module.project is not None else ():
+        found[user] = None
+        for function in user.functions:
+            if path[-1] in function.tokens and not (function.owner or function.nested):
+                found.update((each, None) for each, _ in known_as(user, function.name))
+    return found
+
+
 def _paths(importer: Module, owner: Module, wanted: str) -> Iterator[Path]:
     """What the imports of a file make of a name of another one."""
     project = importer.project

@@ -112,7 +112,8 @@ class SaveOnAllRanks(SourceRule):
     With severity info: other data, as by `json.dump`, `numpy.save`, `to_csv`, `save_to_disk` or
     `save_pretrained`, also if it is serialized first: `file.write(json.dumps(results))`,
     `path.write_bytes(pickle.dumps(results))`. Hooks of a `TrainerCallback` of transformers, such as
-    `on_save`, are called on all ranks.
+    `on_save`, are called on all ranks, and so are those of Lightning's modules, data modules and
+    callbacks, except `prepare_data`, where a `Trainer` is made for several devices.
 
     ## What is not reported
 

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.arguments import passed_by_name
-from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, calls_within
+from distlint.analyzer.static.callers import (
+    called_elsewhere,
+    calls_elsewhere,
+    calls_within,
+    users_of,
+)
 from distlint.analyzer.static.guards.assignments import Assignments
 from distlint.analyzer.static.guards.deciding import deciding_parameters, tested_parameters
 from distlint.analyzer.static.guards.dominating_conditions import DominatingConditions
@@ -145,10 +150,20 @@ class Guards:
         if scope.function is not None and self.launchers.spawns(scope.function):
             return True
         signs = self._signs
-        if signs.is_hook(scope):
+        if self._is_hook_of_many(scope):
             return True
         shows = signs.are_in(scope) or self._is_joined(scope) or signs.trains_wrapped(scope)
         return shows and not self._called_on_some(scope)
+
+    def _is_hook_of_many(self, scope: Scope) -> bool:
+        """Is it a method that a framework calls on all ranks of a run of several processes?"""
+        called_by = self._signs.hook_of(scope)
+        if called_by is None or called_by.run_by is None or scope.function is None:
+            return called_by is not None
+        if self._signs.makes_many(called_by.run_by):
+            return True
+        users = users_of(self.objects.module, scope.function.owner)
+        return any(guards_in(each)._signs.makes_many(called_by.run_by) for each in users)
 
     def _is_joined(self, scope: Scope) -> bool:
         """Does a scope join the processes, by itself or by a function that it calls?"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from functools import cached_property
 
 from distlint.analyzer import ir
@@ -17,13 +18,12 @@ from distlint.analyzer.static.names import Scope, calls_of, keywords_of, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
-from distlint.catalogue.entries import Collective
+from distlint.catalogue.entries import ClassInfo, Collective
 
 _RANK_PARAM = re.compile(r"^((local|global|proc|process|worker|ddp)_?)?rank$|^gpu$|^local_process")
 _DEVICES = frozenset({"num_nodes", "devices", "strategy"})
 _RUN_BY_ALL = re.compile(r"^main|^on_")
 """Names of functions that a launcher or a framework runs on all ranks."""
-_HOOK = re.compile(r"^on_")
 _JOINING = frozenset(
     {
         "init_process_group", "DistributedDataParallel", "DDP", "FSDP", "FullyShardedDataParallel",
@@ -67,17 +67,30 @@ class Signs:
             for statement, around in placed(scope.body)
         )
 
-    def is_hook(self, scope: Scope) -> bool:
-        """Is it a method that a framework calls on all ranks, of a class that derives from its?"""
+    def hook_of(self, scope: Scope) -> ClassInfo | None:
+        """The class of a framework that calls a method on all ranks, where it stands in one that
+        derives from it."""
         method = scope.function
-        if method is None or not method.owner or not _HOOK.search(method.name):
-            return False
-        entries = (
-            self._names.entry(base, self._names.scopes[0])
-            for cls in self._objects.classes.lineage(method)
-            for base in cls.bases
+        if method is None or not method.owner:
+            return None
+        for cls in self._objects.classes.lineage(method):
+            for base in cls.bases:
+                kind = self._names.dotted(base, self._names.scopes[0])
+                for info in self._objects.catalogue.classes(kind) if kind else ():
+                    if any(fnmatchcase(method.name, each) for each in info.hooks_on_all):
+                        return info
+        return None
+
+    def makes_many(self, runner: str) -> bool:
+        """Does the module make one of a class of a framework that runs hooks, for several
+        processes?"""
+        return any(
+            (entry := self._names.entry(site.call.func, site.point.scope)) is not None
+            and entry.cls is not None
+            and entry.cls.name == runner
+            and self._is_for_many_devices(site.call, site.point)
+            for site in self._objects.calls({runner.rpartition(".")[2]})
         )
-        return any(each and each.cls is not None and each.cls.hooks_on_all for each in entries)
 
     def _is_sign(self, point: Point) -> bool:
         """Is it something that only several processes do: a rank test, a collective, a wrap?"""
@@ -91,7 +104,7 @@ class Signs:
         for call in calls_of(statement):
             if self._rank_option.is_declared_by(call) or _is_wait_of_its_own(call):
                 return True
-            if self._is_trainer_of_many(call, point):
+            if self._is_trainer_of_many(call, point) or self._is_given_for_many(call, scope):
                 return True
             name = ir.last_name(call.func)
             if name == "save_checkpoint" and "tag" in keywords_of(call):
@@ -110,9 +123,29 @@ class Signs:
         return (
             ir.last_name(call.func) == "Trainer"
             and not self._launchers.is_notebook  # there they are forked for ``fit``
-            and not _DEVICES.isdisjoint(keywords_of(call))
-            and not self._world_size.is_on_one_device(call, point)
+            and self._is_for_many_devices(call, point)
             and not self._world_size.forks_to_fit(call, point)
+        )
+
+    def _is_for_many_devices(self, call: ir.Call, point: Point) -> bool:
+        return not (
+            _DEVICES.isdisjoint(keywords_of(call)) or self._world_size.is_on_one_device(call, point)
+        )
+
+    def _is_given_for_many(self, call: ir.Call, scope: Scope) -> bool:
+        """Is a constructor given something that only runs of several processes need?"""
+        entry = self._names.entry(call.func, scope)
+        if entry is None or entry.cls is None:
+            return False
+        wanted = {
+            each
+            for info in self._objects.catalogue.classes(entry.cls.name)
+            for each in info.many_with
+        }
+        return any(
+            each.keyword in wanted
+            and not (isinstance(each.value, ir.Literal) and each.value.value in (None, ""))
+            for each in call.args
         )
 
     def is_joining(self, site: CallSite) -> bool:

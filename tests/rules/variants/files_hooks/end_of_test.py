@@ -1,0 +1,13 @@
+"""A hook saves."""
+
+import torch
+from lightning.pytorch import LightningModule, Trainer
+
+
+class Model(LightningModule):
+    def on_test_epoch_end(self):
+        torch.save({"a": 3}, "out.pt")  # expect: DST406
+
+
+def train(loader):
+    Trainer(devices=4, strategy="ddp").fit(Model(), loader)
