@@ -23,7 +23,7 @@ from tests.support import about_hangs, findings
 NO_HANGS = {"DST515", "DST613", "DST623", "DST624"}
 """What else is judged."""
 
-FILES = {"DST406", "DST408", "DST413", "DST414", "DST415", "DST905"}
+FILES = {"DST404", "DST406", "DST408", "DST413", "DST414", "DST415", "DST905"}
 """What is judged of files that all ranks write, delete or read."""
 
 KNOWN = pytest.mark.xfail(strict=True, reason="known: what is judged right loses the prefix")

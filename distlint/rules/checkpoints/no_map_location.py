@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -19,14 +19,19 @@ from distlint.analyzer.static.guards.process_groups import (
 )
 from distlint.analyzer.static.guards.rank_arithmetic import is_made_from_rank
 from distlint.analyzer.static.guards.rank_tests import asks_rank, in_device_branch
-from distlint.analyzer.static.hooks import LIGHTNING, asks_for_older_lightning
-from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.guards.visible_devices import sees_one_gpu
+from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._lightning_load import (
+    LIGHTNING_LOAD,
+    is_for_lightning_1,
+    is_replaced,
+)
+from distlint.rules.checkpoints._restored import mentions, restores
+from distlint.rules.checkpoints._saved_from import is_on_cpu, is_published, saves_from_cpu
 from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -36,17 +41,11 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.guards.guards import Guards
-    from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
 _LOAD = "torch.load"
-_SAVE = "torch.save"
-_SAVING = frozenset({"torch", "save"})
-_HASH = re.compile(r"-(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\.(?:pth?|bin|safetensors)$")
-"""What torch.hub puts at the end of the names of its files."""
 _DEVICE = re.compile(r"cuda|xpu|npu|nccl|device|gpu", re.IGNORECASE)
-_LIGHTNING_LOAD = "load_from_checkpoint"
 _MODEL = ("torch.nn.Module", "mmengine.model.BaseModule", "mmcv.runner.BaseModule")
 _OF_MM = {
     f"{package}.{name}": position
@@ -54,20 +53,7 @@ _OF_MM = {
     for name, position in (("load_checkpoint", 2), ("_load_checkpoint", 1))
 }
 """Loaders of OpenMMLab, which hand on to ``torch.load``, and where they take the place."""
-_COUNTS = re.compile(r"schedul|scaler|LR$|warmup", re.IGNORECASE)
-_PLAIN = re.compile(
-    r"^\w*(scaler|scheduler)(_state(_dict)?)?$|^\w*(epoch|iter|iteration|step|args|config)s?$"
-)
-"""Keys of a checkpoint behind which there are numbers and options."""
-_OUT_OF_TORCH = frozenset({"numpy", "tolist", "item"})
-_FROM_CPU = frozenset({"shard_full_optim_state_dict", "scatter_full_optim_state_dict"})
-"""What FSDP hands them, ``full_optim_state_dict``, has been moved to the CPU."""
-_REMOVED = frozenset({"from_argparse_args", "add_argparse_args"})
-"""Words of Lightning 1, which loads onto the CPU unless it is told otherwise."""
 _RANK_IN_NAME = re.compile(r"(?:^|_)rank$|process_index$")
-_SETS_GENERATOR = "set_rng_state"
-"""Torch keeps the states of all generators on the CPU, those of GPUs as well."""
-_RESTORES = frozenset({"load_state_dict", _SETS_GENERATOR, "set_model_state_dict"})
 
 
 class NoMapLocation(SourceRule):
@@ -113,6 +99,7 @@ class NoMapLocation(SourceRule):
     - Weights that a library publishes, which are on the CPU: the name ends in a hash, as in
       `resnet50-0676ba61.pth`, or they are called pretrained and go into a model of torchvision.
     - The file name contains the rank: each rank saved its own file.
+    - Each process sees one GPU: `CUDA_VISIBLE_DEVICES` is set by the rank, before CUDA is used.
     - Only one rank loads, or the call is in a branch for runs of one process, or the file uses
       `DataParallel` unconditionally.
     - What is loaded is not the state of a model or optimizer: data, a vocabulary, the counters of a
@@ -348,8 +335,8 @@ def main(rank, path):
         for finding in self._own_loads(module, catalogue, locators):
             if finding.place not in told:
                 yield finding
-        if _LIGHTNING_LOAD in module.tokens and not LIGHTNING.isdisjoint(module.imported_roots):
-            if _is_for_lightning_1(module):
+        if LIGHTNING_LOAD in module.tokens and not LIGHTNING.isdisjoint(module.imported_roots):
+            if is_for_lightning_1(module):
                 return
             yield from self._lightning_loads(module, catalogue, locators)
 
@@ -358,11 +345,11 @@ def main(rank, path):
     ) -> Iterator[Finding]:
         """Modules that are made from a checkpoint in a script for several devices."""
         guards = guards_of(module, catalogue)
-        for site in guards.objects.calls({_LIGHTNING_LOAD}):
+        for site in guards.objects.calls({LIGHTNING_LOAD}):
             where = guards.objects.argument(site, "map_location", 1)
             spread = any(argument.star == "**" for argument in site.call.args)
             if where.value is None and (where.known or spread) and self._is_many(guards, site):
-                if not _is_replaced(guards, site):
+                if not is_replaced(guards, site):
                     yield self._finding(site, module, catalogue, locators)
 
     @staticmethod
@@ -375,7 +362,9 @@ def main(rank, path):
         }:
             return False  # its callers are told
         return guards.on_many_ranks(site.point.scope, site) and not (
-            guards.may_be_some_ranks(site.point, call=site.call) or in_device_branch(site.point)
+            guards.may_be_some_ranks(site.point, call=site.call)
+            or in_device_branch(site.point)
+            or sees_one_gpu(guards, site)
         )
 
     def _finding(
@@ -427,7 +416,7 @@ def main(rank, path):
         if not any(map(_DEVICE.search, module.tokens)):
             return
         guards = guards_of(module, catalogue)
-        if _saves_from_cpu(guards.objects) or _is_on_cpu(guards.objects):
+        if saves_from_cpu(guards.objects) or is_on_cpu(guards.objects):
             return
         for site in guards.objects.calls({"load"}):
             if guards.objects.called(site) != _LOAD or not _is_open(guards, site):
@@ -438,44 +427,14 @@ def main(rank, path):
                 guards, site
             ):
                 continue
-            if any(map(_saves_from_cpu, guards.objects_leading_to(site.point.scope, site))):
+            if any(map(saves_from_cpu, guards.objects_leading_to(site.point.scope, site))):
                 continue
-            if _is_of_rank(guards, site) or _is_published(site, guards.objects):
+            if sees_one_gpu(guards, site):
                 continue
-            if _restores(site, guards.objects):
+            if _is_of_rank(guards, site) or is_published(site, guards.objects):
+                continue
+            if restores(site, guards.objects):
                 yield self._finding(site, module, catalogue, locators)
-
-
-def _is_replaced(guards: Guards, site: CallSite) -> bool:
-    """Does the project's class have a loader of its own, which does not end in Lightning's?"""
-    func = site.call.func
-    names = list(_names_given(guards, func.value, site)) if isinstance(func, ir.Attribute) else []
-    return bool(names) and all(
-        any(
-            _LIGHTNING_LOAD in cls.methods
-            and _LIGHTNING_LOAD not in cls.methods[_LIGHTNING_LOAD].tokens  # super()'s
-            for cls in guards.objects.module.lineage(name)
-        )
-        for name in names
-    )
-
-
-def _names_given(guards: Guards, node: ir.Expr, site: CallSite) -> Iterator[str]:
-    """What a class is called, or those that the callers pass for a parameter."""
-    function = site.point.scope.function
-    names = [param.name for param in function.params] if function is not None else []
-    name = node.id if isinstance(node, ir.Name) else ""
-    if name not in names:
-        yield name
-        return
-    for caller in guards.callers(site.point.scope):
-        given = guards.objects.argument(caller, name, names.index(name)).value
-        yield given.id if isinstance(given, ir.Name) else ""
-
-
-def _is_for_lightning_1(module: Module) -> bool:
-    """Do its words, or the requirements, say that Lightning is older than 2.0?"""
-    return not _REMOVED.isdisjoint(module.tokens) or asks_for_older_lightning(module, "2.0")
 
 
 def _is_of_rank(guards: Guards, site: CallSite) -> bool:
@@ -491,22 +450,6 @@ def _is_of_rank(guards: Guards, site: CallSite) -> bool:
     )
 
 
-def _is_on_cpu(objects: Objects) -> bool:
-    """Does a script say that it is on the CPU: by gloo, and by each device that it names?"""
-    made = list(objects.calls_to("torch.distributed.init_process_group"))
-    devices = list(objects.calls_to("torch.device"))
-    return (
-        bool(made and devices)
-        and not any(token.startswith(("cuda", "xpu", "npu")) for token in objects.module.tokens)
-        and all(_constant(objects, site, "backend") == "gloo" for site in made)
-        and all(_constant(objects, site, "type") == "cpu" for site in devices)
-    )
-
-
-def _constant(objects: Objects, site: CallSite, name: str) -> object:
-    return objects.constant(objects.argument(site, name, 0), site.point)
-
-
 def _is_open(guards: Guards, site: CallSite) -> bool:
     """Is nothing said about where to load, and is it a file?"""
     where = guards.objects.argument(site, "map_location", 1)
@@ -516,88 +459,20 @@ def _is_open(guards: Guards, site: CallSite) -> bool:
     return not any(argument.keyword == "mmap" for argument in site.call.args)
 
 
-def _saves_from_cpu(objects: Objects) -> bool:
-    """Do all functions that save move to the CPU what they save, or may they?
-
-    Those of the file; if there are none, those of the files that it imports.
-    """
-    savers = [site.point.scope.function for site in objects.calls_to(_SAVE)]
-    if not savers:
-        for module in objects.module.imports:
-            if module.words.issuperset(_SAVING):
-                there = objects_of(module, objects.catalogue)
-                savers += [site.point.scope.function for site in there.calls_to(_SAVE)]
-    return bool(savers) and all(saver and _moves_to_cpu(saver) for saver in savers)
-
-
-def _is_published(site: CallSite, objects: Objects) -> bool:
-    """Are they weights that a library offers: by a hash in the name, or for a model of its own?"""
-    path = objects.argument(site, "f", 0).value
-    parts = [
-        part
-        for origin in (objects.origins(path, site.point) if path is not None else ())
-        if isinstance(origin.node, ir.Expr)
-        for part in expressions_in(origin.node)
-    ]
-    texts = [part.value for part in parts if isinstance(part, ir.Literal)]
-    if any(isinstance(text, str) and _HASH.search(text) for text in texts):
-        return True
-    words = [*texts, *(token for part in parts for token in ir.tokens_of(part))]
-    return any("pretrain" in str(word).lower() for word in words) and any(
-        _is_of_library(objects, into) for into, _ in objects.uses.passed_to(site.call)
-    )
-
-
-def _is_of_library(objects: Objects, into: CallSite) -> bool:
-    """Is it loaded into a model that was made by a function of torchvision?"""
-    if into.name not in _RESTORES or not isinstance(into.call.func, ir.Attribute):
-        return False
-    made = [
-        objects.called(origin.site) if origin.site is not None else ""
-        for origin in objects.origins(into.call.func.value, into.point)
-        if origin.constant is not None
-    ]
-    return bool(made) and all(called.startswith("torchvision.models.") for called in made)
-
-
-def _moves_to_cpu(function: ir.Function) -> bool:
-    """Is there a ``.cpu()`` or ``.to("cpu")`` in it, of what then stays a tensor?"""
-    if "cpu" not in function.tokens:
-        return False
-    for statement, _ in placed(function.body):
-        calls = list(calls_of(statement))
-        read = {call.func.value for call in calls if _reads_out(call.func)}
-        for call in calls:
-            name = ir.last_name(call.func)
-            moves = name == "cpu" or (name == "to" and any(map(_is_cpu, call.args)))
-            if moves and call not in read:
-                return True
-    return False
-
-
-def _reads_out(func: ir.Expr) -> TypeGuard[ir.Attribute]:
-    """Is it ``tensor.numpy``, behind which there is no tensor any more?"""
-    return isinstance(func, ir.Attribute) and func.attr in _OUT_OF_TORCH
-
-
-def _is_cpu(argument: ir.Argument) -> bool:
-    return "cpu" in ir.tokens_of(argument.value)
-
-
 def _is_own(guards: Guards, site: CallSite) -> bool:
     """Does a model load its own weights here, with nothing said about where to?"""
     called = guards.objects.called(site)
     if called in _OF_MM:
         if not guards.objects.argument(site, "map_location", _OF_MM[called]).absent:
             return False
-        return site.name == "load_checkpoint" or _restores(site, guards.objects)
-    return called == _LOAD and _is_open(guards, site) and _restores(site, guards.objects)
+        return site.name == "load_checkpoint" or restores(site, guards.objects)
+    return called == _LOAD and _is_open(guards, site) and restores(site, guards.objects)
 
 
 def _fix(site: CallSite, position: int, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     calls.set_keyword(draft, call, "map_location", '"cpu"', position)
-    direct = isinstance(site.point.statement, ir.Evaluate) and _mentions(site.point.statement)
+    direct = isinstance(site.point.statement, ir.Evaluate) and mentions(site.point.statement)
     return draft.fix("safe" if direct else "unsafe", 'Pass `map_location="cpu"`')
 
 
@@ -612,129 +487,3 @@ def _may_be_started(guards: Guards, site: CallSite) -> bool:
     if not starts_many(module) or only_imports_starts(module):
         return False
     return not guards.world_size.runs_alone(site.point.scope)
-
-
-def _restores(site: CallSite, objects: Objects) -> bool:
-    """Does what was loaded, or a part of it, go into a model in the same function?"""
-    if _restores_here(objects, site.point, None):
-        return True
-    held = loaded = frozenset(_bound(site.point.statement))
-    for statement, around in placed(site.point.scope.body):
-        if not held.isdisjoint(ir.tokens_of(statement)):
-            read = _read(statement)
-            if not held.isdisjoint(read) and read.isdisjoint(_FROM_CPU):
-                if _restores_here(objects, Point(site.point.scope, around), held):
-                    return not _is_all_plain(objects, site, loaded)
-                held |= frozenset(_bound(statement))
-    return False
-
-
-def _restores_here(objects: Objects, point: Point, held: frozenset[str] | None) -> bool:
-    """Does the statement restore a state, from one of these names, which is no schedule's alone?
-
-    Where a name stands for the model itself, made by what was loaded, nothing of that is restored.
-    """
-    if not _mentions(point.statement):
-        return False
-    sites = [CallSite(call, point) for call in calls_of(point.statement)]
-    into = [site for site in sites if site.name in _RESTORES]
-    if held is not None and into:
-        given = [argument.value for site in into for argument in site.call.args]
-        if all(held.isdisjoint(ir.tokens_of(value)) for value in given):
-            return False
-    return not into or not all(_counts_only(objects, site) for site in into)
-
-
-def _is_all_plain(objects: Objects, site: CallSite, names: frozenset[str]) -> bool:
-    """Is it read key by key, and does the module save a file of such keys, with numbers alone?"""
-    uses, taken = 0, []
-    for statement, _ in placed(site.point.scope.body):
-        uses -= sum(name in names for name in _bound(statement))
-        for part in expressions_of(statement):
-            for node in expressions_in(part):
-                uses += isinstance(node, ir.Name) and node.id in names
-                taken += _key_taken(node, names)
-    return uses == len(taken) > 0 and any(
-        keys.issuperset(taken) and all(map(_PLAIN.search, keys)) for keys in _saved_keys(objects)
-    )
-
-
-def _key_taken(node: ir.Expr, names: frozenset[str]) -> list[str]:
-    """``state["epoch"]``, ``state.get("epoch")``: the key, where it is written out."""
-    if isinstance(node, ir.Subscript):
-        held, key = node.value, node.index
-    elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.args:
-        held, key = node.func.value, node.args[0].value
-        if node.func.attr != "get":
-            return []
-    else:
-        return []
-    is_one = isinstance(held, ir.Name) and held.id in names
-    return [key.value] if is_one and isinstance(key, ir.Literal) and type(key.value) is str else []
-
-
-def _saved_keys(objects: Objects) -> Iterator[frozenset[str]]:
-    """The keys of the dicts that the module saves, where all are written out."""
-    for site in objects.calls_to(_SAVE):
-        state = objects.argument(site, "obj", 0).value
-        for origin in objects.origins(state, site.point) if state is not None else ():
-            if isinstance(origin.node, ir.DictDisplay) and not origin.attributes:
-                keys = [k.value if isinstance(k, ir.Literal) else None for k in origin.node.keys]
-                named = [key for key in keys if isinstance(key, str)]
-                if len(named) == len(keys):
-                    yield frozenset(named)
-
-
-def _mentions(statement: ir.Stmt) -> bool:
-    return any(not _RESTORES.isdisjoint(ir.tokens_of(part)) for part in expressions_of(statement))
-
-
-def _counts_only(objects: Objects, site: CallSite) -> bool:
-    """Is it the whole state of a scheduler or scaler, or of a generator, which is on no device?"""
-    func, arguments = site.call.func, site.call.args
-    if site.name == _SETS_GENERATOR:
-        return not any(map(_has_key, arguments))
-    if not isinstance(func, ir.Attribute) or len(arguments) != 1:
-        return False
-    if isinstance(arguments[0].value, ir.Subscript):
-        return False  # there is more in that file
-    if _COUNTS.search(ir.last_name(func.value)):
-        return True
-    made = [origin.call for origin in objects.origins(func.value, site.point)]
-    return bool(made) and all(
-        call is not None and _COUNTS.search(ir.last_name(call.func)) for call in made
-    )
-
-
-def _has_key(argument: ir.Argument) -> bool:
-    """Is it taken from a dict, in which there may be more: ``state["rng"]``?"""
-    return any(
-        isinstance(node, ir.Subscript)
-        and not (isinstance(node.index, ir.Literal) and isinstance(node.index.value, int))
-        for node in expressions_in(argument.value)
-    )
-
-
-def _bound(statement: ir.Stmt) -> Iterator[str]:
-    targets: tuple[ir.Expr, ...] = ()
-    if isinstance(statement, ir.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ir.For):
-        targets = (statement.target,)
-    for target in targets:
-        for item in target.items if isinstance(target, ir.Display) else (target,):
-            if isinstance(item, ir.Subscript):
-                item = item.value
-            if isinstance(item, ir.Name):
-                yield item.id
-            elif isinstance(item, ir.Attribute):
-                yield item.attr
-
-
-def _read(statement: ir.Stmt) -> frozenset[str]:
-    if isinstance(statement, ir.Assign):
-        return ir.tokens_of(statement.value)
-    found: set[str] = set()
-    for part in expressions_of(statement):
-        found |= ir.tokens_of(part)
-    return frozenset(found)

@@ -17,7 +17,7 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 _RANK = re.compile(
-    r"(?:^|_)rank(?:_?id)?$|process_i(?:d|ndex)$|procid$|(?:gpu|worker|shard|device)_?(?:id|index)$",
+    r"(?:^|_)rank(?:_?id)?$|process_i(?:d|ndex)$|procid$|^slurm_localid$|(?:gpu|worker|shard|device)_?(?:id|index)$",
     re.IGNORECASE,
 )
 _COUNT_OF_RANKS = re.compile(r"(?:^|_)(?:n|num|max|per)_?rank$", re.IGNORECASE)
@@ -153,6 +153,10 @@ def _operands(node: ir.Expr) -> Sequence[ir.Expr]:
         return [node.body, node.orelse]
     if isinstance(node, ir.BoolOp):
         return node.values
+    if isinstance(node, ir.Subscript):
+        return [node.index]  # another item on each rank
+    if isinstance(node, ir.Slice):
+        return [part for part in (node.lower, node.upper, node.step) if part is not None]
     if isinstance(node, ir.Format):
         return node.parts
     if isinstance(node, ir.Display):

@@ -1,0 +1,22 @@
+"""The twin: all processes see the same GPUs."""
+
+import argparse
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def main():
+    options = argparse.Namespace()
+    print(options)
+    os.environ["CUDA_VISIBLE_DEVICES"] = "2,3"
+    dist.init_process_group("nccl")
+    model = torch.nn.Linear(2, 2)
+    checkpoint = torch.load("model.pt")  # expect: DST404
+    model.load_state_dict(checkpoint)
+    model.cuda()
+    torch.nn.parallel.DistributedDataParallel(model)
+
+
+main()

@@ -1,0 +1,22 @@
+"""Slurm counts the processes of a node."""
+
+import argparse
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def main():
+    options = argparse.Namespace()
+    print(options)
+    os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["SLURM_LOCALID"]
+    dist.init_process_group("nccl")
+    model = torch.nn.Linear(2, 2)
+    checkpoint = torch.load("model.pt")
+    model.load_state_dict(checkpoint)
+    model.cuda()
+    torch.nn.parallel.DistributedDataParallel(model)
+
+
+main()
