@@ -16,6 +16,7 @@ from distlint.analyzer.static.callers import (
     users_of,
 )
 from distlint.analyzer.static.guards.assignments import Assignments
+from distlint.analyzer.static.guards.constant_paths import leads_to
 from distlint.analyzer.static.guards.deciding import deciding_parameters, tested_parameters
 from distlint.analyzer.static.guards.dominating_conditions import DominatingConditions
 from distlint.analyzer.static.guards.launchers import Launchers
@@ -28,7 +29,7 @@ from distlint.analyzer.static.guards.world_size import WorldSize
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, placed
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point, Search
+from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
@@ -209,7 +210,7 @@ class Guards:
         """Does each call of its function that leads into the branches around a call keep ranks
         from it, where a constant sends other calls into other branches?"""
         callers = list(self.all_callers(site.point.scope))
-        leading = [each for each in callers if _leads_to(each[0].objects, site.point, each[1])]
+        leading = [each for each in callers if leads_to(each[0].objects, site.point, each[1])]
         return 0 < len(leading) < len(callers) and all(
             self.leads_some(each, site, guards) for guards, each in leading
         )
@@ -318,7 +319,7 @@ class _Led:
         point = site.point
         if guards.conditions.guard(point.scope, point.around) or guards.conditions.chooses(site):
             return None
-        if self.site is not None and not _leads_to(guards.objects, self.site.point, site):
+        if self.site is not None and not leads_to(guards.objects, self.site.point, site):
             return None
         deciding = guards._deciding(point.scope, site)
         for value in self._given(site.call):
@@ -348,27 +349,3 @@ def _go_on(
         if before is not None and before.key not in known:
             known.add(before.key)
             found.append(before)
-
-
-def _leads_to(objects: Objects, point: Point, call: CallSite) -> bool:
-    """May a call lead into branches on a parameter, by the constant that it passes for it?"""
-    function = point.scope.function
-    params = function.params if function is not None else ()
-    skipped = 1 if function is not None and function.owner else 0
-    for depth, here in enumerate(point.around):
-        if not isinstance(here.owner, ir.If):
-            continue
-        test, wanted = here.owner.test, here.block is here.owner.body
-        while isinstance(test, ir.Not):
-            test, wanted = test.value, not wanted
-        for position, param in enumerate(params):
-            if not isinstance(test, ir.Name) or test.id != param.name:
-                continue
-            if Search((test.id,), point.scope).before(point.around[:depth])[0]:
-                continue  # it is something else by then
-            given = objects.argument(call, param.name, position - skipped)
-            default = param.default.value if isinstance(param.default, ir.Literal) else ...
-            value = objects.constant(given, call.point, default)
-            if isinstance(value, bool) and value is not wanted:
-                return False
-    return True

@@ -12,8 +12,8 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 _OWN = re.compile(
-    r"rank|process_i|procid|uuid|getpid|hostname|mkdtemp|mkstemp|temp|tmp|worker|shard|gpu|device"
-    r"|node|BytesIO|StringIO|stdout|stderr|buffer|mpu",
+    r"rank|process_i|procid|uuid|getpid|hostname|mkdtemp|mkstemp|(?<!at)temp(?!lat|erat)|tmp"
+    r"|worker|shard|gpu|device|node|BytesIO|StringIO|stdout|stderr|buffer|(?:^|_)mpu(?:_|$)",
     re.IGNORECASE,
 )
 """Words of a path, or of what it is made of, that may differ between processes."""

@@ -1,0 +1,13 @@
+"""With a folder that is given."""
+
+import torch.distributed as dist
+from stats import fetch
+
+
+def main(folder):
+    dist.init_process_group("gloo")
+    fetch("cifar", folder)
+    dist.destroy_process_group()
+
+
+main("stats")
