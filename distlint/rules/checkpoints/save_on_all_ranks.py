@@ -14,14 +14,13 @@ from distlint.analyzer.static.names import placed
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import LOOKS_FOR_FILE, on_all_ranks
+from distlint.rules.checkpoints._emptied import emptied_by_all
 from distlint.rules.checkpoints._failures import keeps_failure
 from distlint.rules.checkpoints._locks import is_locked
 from distlint.rules.checkpoints._rank_0_write import fix_of
+from distlint.rules.checkpoints._writers import NAMES, WRITERS, names_in, written_to
 from distlint.rules.checkpoints._written_text import (
-    SERIALIZER_NAMES,
-    TEXT_NAMES,
     modes_of,
-    written_file,
 )
 from distlint.source.finding import Finding, Severity
 
@@ -35,41 +34,7 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_WRITERS = {
-    "torch.save": (1, "f"),
-    "torch.jit.save": (1, "f"),
-    "safetensors.torch.save_file": (1, "filename"),
-    "safetensors.torch.save_model": (1, "filename"),
-}
-"""Functions that write a file: where the path stands among their arguments."""
-_DATA_WRITERS = {
-    "pickle.dump": (1, "file"),
-    "json.dump": (1, "fp"),
-    "yaml.dump": (1, "stream"),
-    "yaml.safe_dump": (1, "stream"),
-    "joblib.dump": (1, "filename"),
-    "numpy.save": (0, "file"),
-    "numpy.savez": (0, "file"),
-    "numpy.savez_compressed": (0, "file"),
-    "numpy.savetxt": (0, "fname"),
-}
-_TABLE_WRITERS = {
-    "to_csv": (0, "path_or_buf"),
-    "to_json": (0, "path_or_buf"),
-    "to_excel": (0, "excel_writer"),
-    "to_pickle": (0, "path"),
-    "to_parquet": (0, "path"),
-    "save_to_disk": (0, "dataset_path"),
-    "save_pretrained": (0, "save_directory"),
-}
-"""Methods of tables, data sets and models, by their names alone."""
-_BY_OTHERS = frozenset({"save_function"})
-"""Options by which the caller passes what writes, such as Accelerate's ``save``."""
-
-_NAMES = frozenset(name.rpartition(".")[2] for name in _WRITERS)
-_DATA_NAMES = frozenset(name.rpartition(".")[2] for name in _DATA_WRITERS) | {*_TABLE_WRITERS}
-
-
+_READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
 _LOCAL = frozenset({"local_rank", "LOCAL_RANK"})
 _GLOBAL = re.compile(
     r"^(global_|world_|node_|group_)?rank$|^get_(global_)?rank$|RANK$|main|master|node|is_rank|zero"
@@ -109,9 +74,10 @@ class SaveOnAllRanks(SourceRule):
     ranks call with a path that is the same on all ranks. In preview, with severity info: a save in
     a check of the local rank, which one rank of each node passes.
 
-    With severity info: other data, as by `json.dump`, `numpy.save`, `to_csv`, `save_to_disk` or
-    `save_pretrained`, also if it is serialized first: `file.write(json.dumps(results))`,
-    `path.write_bytes(pickle.dumps(results))`. Hooks of a `TrainerCallback` of transformers, such as
+    With severity info: other data, as by `json.dump`, `numpy.save`, `to_csv`, `save_to_disk`,
+    `save_pretrained` or `shutil.copytree`, also if it is serialized first, and text:
+    `file.write(json.dumps(results))`, `file.write(f"{loss}")`; and a file that all ranks open with
+    mode `w` while only one of them writes. Hooks of a `TrainerCallback` of transformers, such as
     `on_save`, are called on all ranks, and so are those of Lightning's modules, data modules and
     callbacks, except `prepare_data`, where a `Trainer` is made for several devices.
 
@@ -127,7 +93,7 @@ class SaveOnAllRanks(SourceRule):
       `save_function`.
     - A loop that skips existing files: this divides the work between the ranks.
     - A subclass for distributed runs overrides the method and checks the rank.
-    - Other data that is appended to a file.
+    - Other data that is appended to a file, and constant text.
     - Writes under a file lock: `with FileLock(path):`.
     - The process fails in the same branch, such as one for a loss that is not finite, or an
       exception handler: it saves what led to its failure. An exit after the training is no
@@ -158,7 +124,9 @@ class SaveOnAllRanks(SourceRule):
         r"\bsave_file\(",
         r"\bsave_model\(",
         r"\b(?:safe_)?dump\(",
-        r"\bwrite\w*\(.*\bdumps\(",
+        r"\bwrite(?:lines|_text|_bytes)?\(",
+        r"\bprint\(.*\bfile\s*=",
+        r"\bcopytree\(",
         r"\bsavez(?:_compressed)?\(",
         r"\bsavetxt\(",
         r"\bsave_pretrained\(",
@@ -364,14 +332,14 @@ dist.destroy_process_group()
         self, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterator[Finding]:
         """Saves behind a test of the local rank: one writer for each node, not one in all."""
-        if _LOCAL.isdisjoint(module.tokens) or _NAMES.isdisjoint(module.tokens):
+        if _LOCAL.isdisjoint(module.tokens) or NAMES.isdisjoint(module.tokens):
             return
         guards = guards_of(module, catalogue)
-        for site in guards.objects.calls(_NAMES):
+        for site in guards.objects.calls(NAMES):
             called = guards.objects.called(site)
-            if called not in _WRITERS or not _asks_local_rank(guards, site):
+            if called not in WRITERS or not _asks_local_rank(guards, site):
                 continue
-            position, keyword = _WRITERS[called]
+            position, keyword = WRITERS[called]
             path = guards.objects.argument(site, keyword, position).value
             if path is None or is_own(guards, path, site.point):
                 continue
@@ -384,19 +352,33 @@ dist.destroy_process_group()
             )
             yield replace(finding, preview=True)
 
+    def _emptied(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
+        """Files that all ranks open, and with that empty, for one that writes."""
+        for site in emptied_by_all(module, catalogue):
+            yield self.finding(
+                message="all ranks open this file to write, and so empty it; not all of them write",
+                severity=Severity.INFO,
+                place=locators.of(module.key).place(site.call.site),
+                effect="a rank that comes later empties the file of what has been written",
+                help="Open it on the rank that writes",
+            )
+
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         yield from self._on_each_node(module, catalogue, locators)
-        for site, guards in on_all_ranks(module, catalogue, _names_in(module)):
-            path = _written(guards, site)
+        yield from self._emptied(module, catalogue, locators)
+        for site, guards in on_all_ranks(module, catalogue, names_in(module)):
+            path = written_to(guards, site)
             if path is None or is_own(guards, path, site.point):
                 continue
             if _is_shared_work(site, path) or keeps_failure(guards, site):
                 continue
             if is_locked(guards, site.point):
                 continue
-            is_data = guards.objects.called(site) not in _WRITERS
+            is_data = guards.objects.called(site) not in WRITERS
             if is_data and _is_added_to(guards, site, path):
                 continue
             yield self.finding(
@@ -413,27 +395,6 @@ dist.destroy_process_group()
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
-
-
-def _names_in(module: Module) -> frozenset[str]:
-    """The last names of the calls that may write in a module."""
-    tokens = module.tokens | set(module.aliases.values())
-    names = _NAMES | _DATA_NAMES
-    return names if SERIALIZER_NAMES.isdisjoint(tokens) else names | TEXT_NAMES
-
-
-def _written(guards: Guards, site: CallSite) -> ir.Expr | None:
-    """The path, or the open file, that a call writes to."""
-    called = guards.objects.called(site)
-    writer = _WRITERS.get(called, _DATA_WRITERS.get(called))
-    if writer is None and not called and isinstance(site.call.func, ir.Attribute):
-        writer = _TABLE_WRITERS.get(site.name)
-        if any(each.keyword in _BY_OTHERS for each in site.call.args):
-            return None
-    if writer is None:
-        return written_file(guards, site)
-    position, keyword = writer
-    return guards.objects.argument(site, keyword, position).value
 
 
 def _is_added_to(guards: Guards, site: CallSite, file: ir.Expr) -> bool:

@@ -1,0 +1,36 @@
+"""Files that all ranks open to write, which empties them, while only some ranks write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from distlint.analyzer.static.guards.paths import is_own
+from distlint.analyzer.static.guards.rank_tests import is_left_to_some
+from distlint.rules.checkpoints._all_ranks import on_all_ranks
+from distlint.rules.checkpoints._written_text import TEXT_NAMES, mode_of
+
+if TYPE_CHECKING:
+    from distlint.analyzer.project.module import Module
+    from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.sites import CallSite
+    from distlint.catalogue.catalogue import Catalogue
+
+
+def emptied_by_all(module: Module, catalogue: Catalogue) -> Iterator[CallSite]:
+    """The calls that open such a file."""
+    for site, guards in on_all_ranks(module, catalogue, frozenset({"open"})):
+        path = guards.objects.argument(site, "file", 0).value
+        if "w" in mode_of(guards, site) and not is_own(guards, path, site.point):
+            if path is not None and _is_for_some(guards, site):
+                yield site
+
+
+def _is_for_some(guards: Guards, site: CallSite) -> bool:
+    """Is the open file used by writes alone that a test of the rank leaves to some ranks?"""
+    uses = guards.objects.uses
+    writes = [
+        *uses.methods_on(site.call, TEXT_NAMES),
+        *(each for each, _ in uses.passed_to(site.call)),
+    ]
+    return bool(writes) and all(is_left_to_some(each.point) for each in writes)

@@ -1,0 +1,23 @@
+"""Printed to a file that is closed later."""
+
+import os
+import shutil
+from datetime import datetime
+
+import pandas
+import torch.distributed as dist
+
+STAMP = datetime.now().strftime("%Y-%m-%d-%H-%M")
+
+
+def main(rows):
+    dist.init_process_group("gloo")
+    file = open("out.txt", "w")
+    print(rows, file=file)  # expect: DST406
+    file.close()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    print(os.getpid(), shutil, pandas)
+    main([1, 2])

@@ -1,0 +1,23 @@
+"""By the path."""
+
+import os
+import shutil
+from datetime import datetime
+
+import pandas
+import torch.distributed as dist
+
+STAMP = datetime.now().strftime("%Y-%m-%d-%H-%M")
+
+
+def main(rows):
+    dist.init_process_group("gloo")
+    from pathlib import Path
+
+    Path("out.txt").write_text(str(rows))  # expect: DST406
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    print(os.getpid(), shutil, pandas)
+    main([1, 2])
