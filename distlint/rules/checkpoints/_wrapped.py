@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.objects.sites import CallSite, is_none
 from distlint.rules.checkpoints._containers import put_into, taken_from
 
 if TYPE_CHECKING:
@@ -46,17 +47,15 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
 
     None as well where the file may have taken it off: ``model.module if ... else model``.
     """
-    taken = taken_from(node, point)
-    made = put_into(objects, taken, point) if taken is not None else []
-    if made:
-        inner = [wrapper_of(objects, value, at) for value, at in made]
-        wrappers = [each for each in inner if each is not None]
-        return replace(wrappers[0], certain=False) if len(wrappers) == len(made) else None
-    origins = [origin for origin in objects.origins(node, point) if not _is_none(origin)]
+    sources = list(_sources(objects, node, point))
+    origins = [each.origin for each in sources if not is_none(each.origin.node)]
     found = [_wrapper(objects, origin) for origin in origins]
     wrappers = [each for each in found if each is not None]
-    if any(origin.attributes for origin in origins):
-        return _agreed(wrappers) if len(wrappers) == len(origins) else None
+    if any(each.is_inner or each.is_item or each.origin.attributes for each in sources):
+        if not wrappers or len(wrappers) < len(origins):
+            return None
+        is_item = any(each.is_item for each in sources)
+        return replace(wrappers[0], certain=False) if is_item else _agreed(wrappers)
     if wrappers:
         return _agreed(wrappers) if len(wrappers) == len(origins) else wrappers[0]
     names = {each.node.id if isinstance(each.node, ir.Name) else "" for each in origins}
@@ -64,6 +63,48 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
         hinted = _PREFIXES.get(objects.catalogue.hint(names.pop()) or "")
         return Wrapper(*hinted) if hinted is not None else None
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a model comes from: taken out of a wrapper, or out of a container?"""
+
+    origin: Origin
+    is_inner: bool = False
+    is_item: bool = False
+
+
+def _sources(objects: Objects, node: ir.Expr, point: Point) -> Iterator[_Source]:
+    """The origins of a model, with what wrappers were given where that is taken out of them."""
+    left = [(node, point, False, False)]
+    followed: set[ir.Expr] = set()
+    while left:
+        node, point, is_inner, is_item = left.pop()
+        if node in followed:
+            continue  # it is made from itself
+        followed.add(node)
+        taken = taken_from(node, point)
+        made = put_into(objects, taken, point) if taken is not None else []
+        if made:
+            left += [(value, at, is_inner, True) for value, at in made]
+            continue
+        for origin in objects.origins(node, point):
+            given = _given_to_wrapper(objects, origin)
+            if given is None:
+                yield _Source(origin, is_inner, is_item)
+            else:
+                left.append((given, origin.point, True, is_item))
+
+
+def _given_to_wrapper(objects: Objects, origin: Origin) -> ir.Expr | None:
+    """The model that a wrapper was given, if an origin is what is taken out of it again."""
+    call = origin.node
+    if not isinstance(call, ir.Call) or not call.args or origin.item is not None:
+        return None
+    if len(origin.attributes) != 1 or origin.attributes[0] not in _INNER:
+        return None
+    is_wrapper = objects.called(CallSite(call, origin.point)) in _PREFIXES
+    return call.args[0].value if is_wrapper else None
 
 
 def _agreed(wrappers: list[Wrapper]) -> Wrapper:
@@ -74,18 +115,14 @@ def _agreed(wrappers: list[Wrapper]) -> Wrapper:
 
 def _wrapper(objects: Objects, origin: Origin) -> Wrapper | None:
     call = origin.node
-    if not isinstance(call, ir.Call):
+    if not isinstance(call, ir.Call) or origin.attributes:
         return None
     called = objects.called(CallSite(call, origin.point))
-    if called == _PREPARE and not origin.attributes:
+    if called == _PREPARE:
         return _prepared(call, origin.item or 0)
     if called not in _PREFIXES or origin.item is not None:
         return None
-    if not origin.attributes:
-        return Wrapper(*_PREFIXES[called], call)
-    if len(origin.attributes) > 1 or origin.attributes[0] not in _INNER or not call.args:
-        return None
-    return wrapper_of(objects, call.args[0].value, origin.point)
+    return Wrapper(*_PREFIXES[called], call)
 
 
 def _prepared(call: ir.Call, index: int) -> Wrapper | None:
@@ -99,7 +136,3 @@ def _prepared(call: ir.Call, index: int) -> Wrapper | None:
     if isinstance(value, ir.Call):
         name = ir.last_name(value.func)
     return Wrapper("Accelerator.prepare", "module.", call) if _MODEL.search(name) else None
-
-
-def _is_none(origin: Origin) -> bool:
-    return isinstance(origin.node, ir.Literal) and origin.node.value is None

@@ -9,8 +9,9 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of
+from distlint.analyzer.static.objects.following import ends
 from distlint.analyzer.static.objects.objects import objects_of
-from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports
 from distlint.fixers.draft import CannotFix, Draft
@@ -259,18 +260,19 @@ def _wraps(objects: Objects) -> bool:
 
 def _from_file(objects: Objects, state: ir.Expr, site: CallSite) -> bool:
     """Is it what ``torch.load`` returned, or an item of that?"""
-    node = state
-    while isinstance(node, ir.Subscript):
-        node = node.value
-    for origin in objects.origins(node, site.point):
-        inner = origin.node
-        while isinstance(inner, ir.Subscript):
-            inner = inner.value
-        if inner is not node and isinstance(inner, (ir.Name, ir.Attribute)):
-            return _from_file(objects, inner, CallSite(site.call, origin.point))
-        if isinstance(inner, ir.Call):
-            if objects.called(CallSite(inner, origin.point)) == "torch.load":
+
+    def whole(origin: Origin) -> tuple[Origin, ...] | None:
+        node = origin.node
+        if isinstance(node, ir.Subscript):
+            return objects.origins(node.value, origin.point)
+        if isinstance(node, (ir.Name, ir.Attribute)):
+            return objects.origins(node, origin.point)
+        return None
+
+    for origin in ends([Origin(state, site.point)], whole):
+        if isinstance(origin.node, ir.Call):
+            if objects.called(CallSite(origin.node, origin.point)) == "torch.load":
                 return True
-            if any(isinstance(item, ir.Comprehension) for item in expressions_in(inner)):
+            if any(isinstance(item, ir.Comprehension) for item in expressions_in(origin.node)):
                 return False
     return False

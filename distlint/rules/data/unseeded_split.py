@@ -13,8 +13,9 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.arguments import Passed
+from distlint.analyzer.static.objects.following import ends
 from distlint.analyzer.static.objects.objects import Objects, objects_of
-from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
@@ -425,12 +426,17 @@ def _draws(objects: Objects) -> Iterator[CallSite]:
 
 def _shuffled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:
     """The calls of ``shuffle`` without a seed in the chain of methods that made a data set."""
-    for origin in objects.origins(node, point):
+
+    def receiver(origin: Origin) -> tuple[Origin, ...] | None:
+        site = origin.site
+        if site is None or site.name == "shuffle" or not isinstance(site.call.func, ir.Attribute):
+            return None
+        return objects.origins(site.call.func.value, site.point)
+
+    for origin in ends(objects.origins(node, point), receiver):
         site = origin.site
         if site is not None and isinstance(site.call.func, ir.Attribute):
-            if site.name != "shuffle":
-                yield from _shuffled(objects, site.call.func.value, site.point)
-            elif _is_none(objects, objects.argument(site, "seed", 0), site):
+            if _is_none(objects, objects.argument(site, "seed", 0), site):
                 yield site
 
 

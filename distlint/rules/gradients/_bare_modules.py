@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects.following import ends
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point
@@ -22,14 +23,18 @@ Wrapper = tuple[object, int | None]
 
 def uncompiled(objects: Objects, origins: Iterable[Origin]) -> Iterator[Origin]:
     """The origins, with what ``torch.compile`` was given in place of what it returned."""
-    for origin in origins:
+
+    def given_to_compile(origin: Origin) -> list[Origin] | None:
         given = _compiled(objects, origin)
         if given is None:
-            yield origin
-            continue
+            return None
         rest = origin.attributes[origin.attributes[:1] == (_COMPILED,) :]
-        for inner in uncompiled(objects, objects.origins(given, origin.point)):
-            yield replace(inner, attributes=(*inner.attributes, *rest))
+        return [
+            replace(inner, attributes=(*inner.attributes, *rest))
+            for inner in objects.origins(given, origin.point)
+        ]
+
+    return ends(origins, given_to_compile)
 
 
 def _compiled(objects: Objects, origin: Origin) -> ir.Expr | None:

@@ -10,7 +10,9 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.objects.following import ends
 from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import Origin
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -199,20 +201,23 @@ def _is_tensor(objects: Objects, exponential: Applied, total: Applied, point: Po
 
 def _is_shifted(objects: Objects, node: ir.Expr, point: Point) -> bool:
     """May something have been taken off the values, so that they are small?"""
+
+    def named(origin: Origin) -> tuple[Origin, ...] | None:
+        if not isinstance(origin.node, (ir.Name, ir.Attribute)):
+            return None
+        return objects.origins(origin.node, origin.point)
+
+    return any(
+        isinstance(origin.node, ir.Expr) and _is_small(origin.node)
+        for origin in ends([Origin(node, point)], named)
+    )
+
+
+def _is_small(node: ir.Expr) -> bool:
     if isinstance(node, ir.Binary) and node.op == "-":
         return True
     if _is_negative(node):
         return True  # of distances: nothing overflows
-    if isinstance(node, (ir.Name, ir.Attribute)):
-        return any(
-            isinstance(origin.node, ir.Expr)
-            and origin.node is not node
-            and (
-                not _SHIFTS.isdisjoint(ir.tokens_of(origin.node))
-                or _is_shifted(objects, origin.node, origin.point)
-            )
-            for origin in objects.origins(node, point)
-        )
     return not _SHIFTS.isdisjoint(ir.tokens_of(node))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.objects.following import ends
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
-    from distlint.analyzer.static.objects.sites import CallSite
+    from distlint.analyzer.static.objects.sites import CallSite, Origin
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -166,20 +167,20 @@ dist.destroy_process_group()
 
 
 def _is_number(objects: Objects, node: ir.Expr, point: Point) -> bool:
-    found = objects.origins(node, point)
+    """Is it a number, or computed from numbers alone?"""
+
+    def operands(origin: Origin) -> list[Origin] | None:
+        binary = origin.node
+        if not isinstance(binary, ir.Binary) or origin.attributes:
+            return None
+        sides = (objects.origins(side, origin.point) for side in (binary.left, binary.right))
+        return [each for side in sides for each in side]
+
+    found = list(ends(objects.origins(node, point), operands))
     return bool(found) and all(
-        origin.item is None
-        and not origin.attributes
-        and isinstance(origin.node, ir.Expr)
-        and _is_arithmetic(objects, origin.node, origin.point)
+        origin.item is None and not origin.attributes and type(origin.constant) in (int, float)
         for origin in found
     )
-
-
-def _is_arithmetic(objects: Objects, node: ir.Expr, point: Point) -> bool:
-    if isinstance(node, ir.Binary):
-        return all(_is_number(objects, part, point) for part in (node.left, node.right))
-    return isinstance(node, ir.Literal) and type(node.value) in (int, float)
 
 
 def _fix(site: CallSite, position: int | None, draft: Draft) -> Fix:
