@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere
+from distlint.analyzer.static.inheritance import inherited
 from distlint.analyzer.static.journeys import made_elsewhere
 from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._steps import exclude
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ class WrappedTwice(SourceRule):
       it is.
     - What the same object has prepared before: `accelerator.prepare` returns it unchanged.
     - A model that is taken out of its wrapper in between.
+    - An attribute whose first value is not in sight, or is not wrapped.
 
     ## Fix safety
 
@@ -208,20 +212,47 @@ def _wrapped_before(
 ) -> Iterator[tuple[Objects, ir.Call]]:
     """The calls that wrapped what a wrapper is given, if it is wrapped on all ways to it."""
     for argument in site.call.args:
-        found = () if argument.star else _made(objects, argument.value, site.point)
+        found = () if argument.star else _first_made(objects, argument.value, site)
         inner = [(there, _wrapping(there, origin, wrapper)) for there, origin in found]
         for there, call in inner[:1]:
             if call is not None and all(each is not None for _, each in inner):
                 yield there, call
 
 
+def _first_made(
+    objects: Objects, node: ir.Expr, site: CallSite
+) -> Iterator[tuple[Objects, Origin]]:
+    """Where a value comes from, but for the calls that wrap the value of the same attribute.
+
+    ``self.model = DDP(self.model)`` is given what another statement has assigned before.
+    """
+    for where, origin in _made(objects, node, site.point):
+        if origin.node is not site.call and not _rewraps(origin, node, site.point):
+            yield where, origin
+
+
+def _rewraps(origin: Origin, node: ir.Expr, point: Point) -> bool:
+    """Does another method, or the other arm of an ``if``, make an attribute from itself?"""
+    function = origin.point.scope.function
+    is_made_before = function is not None and function.name == "__init__"
+    if is_made_before or not isinstance(origin.node, ir.Call):
+        return False
+    if origin.point.scope is point.scope and not exclude(origin.point, point):
+        return False
+    path = path_of(node)
+    return path is not None and any(path_of(each.value) == path for each in origin.node.args)
+
+
 def _made(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[Objects, Origin]]:
-    """Where a value comes from, in this file or in the one whose function returns it."""
+    """Where a value comes from, in this file or in the one whose function or class makes it."""
     elsewhere = list(made_elsewhere(objects, node, point))
-    yield from elsewhere
+    above = list(inherited(objects, node, point))
+    yield from (*elsewhere, *above)
     for origin in objects.origins(node, point):
         made = origin.node if elsewhere else None
-        if not (isinstance(made, ir.Call) and called_elsewhere(objects.module, made.func)):
+        if isinstance(made, ir.Call) and called_elsewhere(objects.module, made.func):
+            continue
+        if not above or origin.node is not node:
             yield objects, origin
 
 

@@ -16,7 +16,7 @@ from distlint.analyzer.static.objects.index import Index
 from distlint.analyzer.static.objects.origins import Origins
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.objects.uses import Uses
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import Path, Point
 from distlint.catalogue.catalogue import Catalogue
 
 N = TypeVar("N", bound=ir.Expr)
@@ -119,6 +119,10 @@ class Objects:
     def returns(self, function: ir.Function) -> Iterator[Origin]:
         """Where the values that a function returns come from."""
         return self._origins.returns(function)
+
+    def attribute(self, cls: ir.Class, path: Path) -> Iterator[Origin]:
+        """Where an attribute of the objects of a class comes from, as its methods assign it."""
+        return self._origins.attribute(cls, path)
 
     def own_class(self, node: ir.Expr, point: Point) -> ir.Class | None:
         """The class of the module that an object is of."""

@@ -166,7 +166,7 @@ class Origins:
         if site is not None and origin.item is None:
             cls = self.callee(site)
             if isinstance(cls, ir.Class):
-                found = list(self._class_attribute(cls, (name,)))
+                found = list(self.attribute(cls, (name,)))
                 if found:
                     yield from found
                     return
@@ -211,7 +211,7 @@ class Origins:
                 return  # bound later or not at all
             cls = self._classes.by_method.get(function)
             if cls is not None and function.params[0] is param and len(path) > 1:
-                found = list(self._class_attribute(cls, path[1:]))
+                found = list(self.attribute(cls, path[1:]))
                 yield from found or [self._unknown(cls, path[1:], node, point)]
             else:
                 yield from self._passed(function, param, path[1:], node, point)
@@ -305,7 +305,7 @@ class Origins:
             (id(value), name), ir.Attribute(value, name, getattr(value, "site", 0))
         )
 
-    def _class_attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
+    def attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
         """What the methods of a class assign to an attribute of its objects."""
         for each in self._classes.with_bases(cls):
             for binding in self._classes.assigned_by_methods(each, rest):

@@ -1,0 +1,6 @@
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Root:
+    def __init__(self, model, device):
+        self.model = DDP(model.to(device), device_ids=[device])
