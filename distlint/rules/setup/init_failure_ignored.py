@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, objects_in
-from distlint.analyzer.static.names import calls_of, placed
+from distlint.analyzer.static.names import calls_of, nodes_of, placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
@@ -28,6 +28,10 @@ _NAME = INIT.rpartition(".")[2]
 _ALL = frozenset({"Exception", "BaseException"})
 _ENDS = frozenset({"exit", "_exit", "abort", "kill"})
 _CLEANS_UP = re.compile(r"^(print|info|debug|close|finish)|destroy|cleanup|shutdown|exit")
+_COMPUTES = frozenset(
+    {"int", "float", "round", "str", "divmod", "abs", "min", "max", "sum", "len"}
+    | {"format", "timedelta", "total_seconds", "strftime", "max_memory_allocated"}
+)
 _MAX_CALLS = 2
 """How many calls around the initialization are followed."""
 
@@ -70,7 +74,8 @@ class InitFailureIgnored(SourceRule):
       would have set.
     - A handler that raises, ends the process or joins the group in another way.
     - A `try` in a loop, which is there to try again.
-    - A `try` around all of the work: nothing comes after it but an end.
+    - A `try` around all of the work: nothing comes after it but an end, such as messages and the
+      times and numbers in them.
     - Code that tests something.
 
     ## Fix safety
@@ -286,8 +291,10 @@ def _goes_on(handler: ir.Handler) -> bool:
 
 def _has_more(objects: Objects, point: Point, depth: int) -> bool:
     """Does the program do something after a statement, here or where the function is called?"""
-    if any(not all(map(_is_end, here.block[here.index + 1 :])) for here in point.around):
-        return True
+    for here in point.around:
+        at = Point(point.scope, point.around)
+        if not all(_is_end(objects, each, at) for each in here.block[here.index + 1 :]):
+            return True
     function = point.scope.function
     if function is None or not depth:
         return False
@@ -299,10 +306,42 @@ def _has_more(objects: Objects, point: Point, depth: int) -> bool:
     )
 
 
-def _is_end(statement: ir.Stmt) -> bool:
-    """Is it the end of a program, such as a message, or leaving the group?"""
+def _is_end(objects: Objects, statement: ir.Stmt, point: Point) -> bool:
+    """Is it the end of a program, such as a message with a time, or leaving the group?"""
     if isinstance(statement, ir.Return):
         return statement.value is None
-    names = [ir.last_name(call.func) for call in calls_of(statement)]
-    is_call = isinstance(statement, (ir.Evaluate, ir.If)) and bool(names)
-    return is_call and all(map(_CLEANS_UP.search, names))
+    if isinstance(statement, ir.If):
+        asked = (node for node in nodes_of(statement) if isinstance(node, ir.Call))
+        if any(objects.callee(CallSite(call, point)) is not None for call in asked):
+            return False
+        arms = (*statement.body, *statement.orelse)
+        return all(_is_end(objects, each, point) for each in arms)
+    names = [
+        ir.last_name(call.func)
+        for call in calls_of(statement)
+        if not _computes(objects, CallSite(call, point))
+    ]
+    if isinstance(statement, ir.Assign):
+        return not names and all(_is_local(objects, each, point) for each in statement.targets)
+    return isinstance(statement, ir.Evaluate) and all(map(_CLEANS_UP.search, names))
+
+
+def _computes(objects: Objects, site: CallSite) -> bool:
+    """Does a call read a clock, or make a number or a text of another one?"""
+    called = objects.called(site)
+    entry = objects.catalogue.lookup(called)
+    if entry is not None and entry.local is not None and "clock" in entry.local.why:
+        return True
+    return site.name in _COMPUTES and objects.callee(site) is None
+
+
+def _is_local(objects: Objects, target: ir.Expr, point: Point) -> bool:
+    """Is it a variable that no other function sees?"""
+    if isinstance(target, ir.Display):
+        return all(_is_local(objects, item, point) for item in target.items)
+    if not isinstance(target, ir.Name):
+        return False
+    own = point.scope.function
+    if own is not None:
+        return target.id in own.locals
+    return all(target.id not in each.tokens for each in objects.module.functions)
