@@ -18,7 +18,7 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.ranks import GlobalRanks
 from distlint.rules.setup._devices import device_numbers
 from distlint.rules.setup._nodes import SPAWNS, is_for_one_node, is_launched_on_one_node
-from distlint.rules.setup._order import is_test
+from distlint.rules.setup._order import inits, is_test
 from distlint.source.finding import Finding, Fix, Related, Severity
 from distlint.source.requirements import is_beside
 
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
-    from distlint.analyzer.static.objects.sites import Origin
+    from distlint.analyzer.static.objects.sites import CallSite, Origin
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.setup._devices import DeviceNumber
     from distlint.source.document import Document
 
 _OF_GPUS = ("cuda", "set_device", "device_ids", "accelerator")
+_NODE = r"\bnode_?(?:rank|id)\b|\bmachine_rank\b"
 _OF_THE_NODE = re.compile(r"local|gpu|device|cuda", re.IGNORECASE)
 
 
@@ -82,7 +83,8 @@ class GlobalRankAsDevice(SourceRule):
     - The rank is a function parameter: `mp.spawn` on one node passes the local index.
     - The rank is that of a group that is given as an argument: `dist.get_rank(group)`.
     - The file starts its processes with `mp.spawn`, or a script in the same directory that imports
-      it does, and the rank is not computed from the number of the node.
+      it does, and the rank is not computed from the number of the node. If the file joins the group
+      itself, it passes the rank on.
     - A Python or shell script in the same directory runs the file with `--nproc_per_node`, and none
       of them with several `--nnodes` or a `--node_rank`.
     - The file is a test, by its name or by a `tests` directory above it.
@@ -247,7 +249,7 @@ def main(net):
             cause = ranks.cause(use.node, use.point)
             if cause is None or is_test(document, use.point):
                 continue
-            if isinstance(cause.node, ir.Call) and "init_process_group" not in objects.module.words:
+            if isinstance(cause.node, ir.Call) and _is_given_its_rank(objects):
                 if _is_spawned(document.path):
                     continue
             causes.setdefault(id(cause.node), cause)
@@ -267,11 +269,26 @@ def _places(cause: Origin, uses: tuple[DeviceNumber, ...]) -> list[int]:
     return sites
 
 
+def _is_given_its_rank(objects: Objects) -> bool:
+    """Does the file join no group, or with a rank that it passes, not with a launcher's?"""
+    return all(_passes_rank(objects, site) for site in inits(objects))
+
+
+def _passes_rank(objects: Objects, site: CallSite) -> bool:
+    rank = objects.argument(site, "rank", 4).value
+    return rank is not None and not any(
+        environment_read(objects, part, origin.point)
+        for origin in objects.origins(rank, site.point)
+        for part in expressions_in(origin.node)
+    )
+
+
 def _is_spawned(path: Path) -> bool:
     """Does a script beside it, which imports the file, start its processes on one node?"""
     name = re.escape(path.stem)
     imports = rf"(?m)^\s*(?:from\s+(?:[\w.]*\.)?{name}\s+import\b|import\s+(?:[\w.]*\.)?{name}\b)"
-    return is_beside(path, imports, r"\bmp\.spawn\(|\bmultiprocessing\.spawn\(")
+    spawns = (imports, r"\bmp\.spawn\(|\bmultiprocessing\.spawn\(")
+    return is_beside(path, *spawns) and not is_beside(path, *spawns, _NODE)
 
 
 def _may_be_alone(objects: Objects, node: ir.Expr, point: Point) -> bool:

@@ -1,0 +1,4 @@
+import torch.multiprocessing as mp
+from setup import setup
+
+mp.spawn(main)
