@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -21,25 +19,22 @@ from distlint.rules.gradients._steps import (
     BACKWARD,
     CLIP_NAMES,
     accelerator_clips,
-    backwards,
-    conditions,
     exclude,
     torch_clips,
     wrapper_clips,
 )
-from distlint.rules.setup._order import meant
+from distlint.rules.gradients._windows import Steps, accumulates, at_the_end, is_optimizer
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locator, Locators
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_WINDOW = re.compile(r"accum|sync_gradients|micro|boundary|update_freq|do_step|should_step|is_last")
 _BY_HAND = frozenset({"manual_backward", "automatic_optimization", "backward", "toggle_optimizer"})
 _WORK = frozenset({*BACKWARD, "step", "zero_grad", "grad"})
 """What a function that only clips does not speak of."""
@@ -85,6 +80,8 @@ class ClipBeforeLastBackward(SourceRule):
 
     - With gradient accumulation: a clip after each backward pass, while `optimizer.step()` runs
       once for several of them.
+    - A clip in the arm of an `if` about the accumulation window that makes no step, or under
+      `no_sync()`, even if the other arm clips as well.
     - `accelerator.clip_grad_norm_` inside `accelerator.accumulate(...)` that is not guarded by
       `accelerator.sync_gradients`.
     - A clip before the backward pass, in a loop or a function that also zeroes the gradients; also
@@ -246,19 +243,14 @@ class Net(L.LightningModule):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
-        steps = _Steps(objects)
+        steps = Steps(objects)
         for clip in (*torch_clips(objects), *wrapper_clips(objects)):
-            step = None if _at_the_end(objects, clip.point) else steps.of_window(clip)
+            step = steps.of_micro_step(clip)
+            if step is None and not at_the_end(objects, clip.point):
+                step = steps.of_window(clip)
             if step is not None:
-                yield self.finding(
-                    message="gradients are clipped per micro-batch, not per step",
-                    severity=Severity.WARNING,
-                    place=locator.place(clip.call.site),
-                    related=(Related("the optimizer steps here", locator.place(step.call.site)),),
-                    effect="the partial sums are clipped, not the gradient of the step",
-                    help="Clip once, right before `optimizer.step()`",
-                    fix=partial(_moved, clip, step, Draft(locator, module, catalogue)),
-                )
+                draft = partial(Draft, locator, module, catalogue)
+                yield self._per_micro_batch(clip, step, locator, draft)
             elif _is_before_backward(objects, clip):
                 yield self.finding(
                     message="`training_step` clips before Lightning runs backward",
@@ -270,7 +262,11 @@ class Net(L.LightningModule):
             else:
                 yield from self._in_vain(objects, clip, locator)
         for clip in accelerator_clips(objects):
-            if _accumulates(clip.point) and not _at_the_end(objects, clip.point):
+            step = steps.of_micro_step(clip)
+            if step is not None:
+                draft = partial(Draft, locator, module, catalogue)
+                yield self._per_micro_batch(clip, step, locator, draft)
+            elif accumulates(clip.point) and not at_the_end(objects, clip.point):
                 yield self.finding(
                     message="clip inside `accumulate` runs on every micro-batch",
                     severity=Severity.WARNING,
@@ -281,6 +277,19 @@ class Net(L.LightningModule):
                 )
             else:
                 yield from self._in_vain(objects, clip, locator)
+
+    def _per_micro_batch(
+        self, clip: CallSite, step: CallSite, locator: Locator, draft: Callable[[], Draft]
+    ) -> Finding:
+        return self.finding(
+            message="gradients are clipped per micro-batch, not per step",
+            severity=Severity.WARNING,
+            place=locator.place(clip.call.site),
+            related=(Related("the optimizer steps here", locator.place(step.call.site)),),
+            effect="the partial sums are clipped, not the gradient of the step",
+            help="Clip once, right before `optimizer.step()`",
+            fix=lambda: _moved(clip, step, draft()),
+        )
 
     def _in_vain(self, objects: Objects, clip: CallSite, locator: Locator) -> Iterator[Finding]:
         for site in (clip, *_calls_that_clip(objects, clip, _DEPTH)):
@@ -337,98 +346,6 @@ def _moved(clip: CallSite, step: CallSite, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Clip once, right before `optimizer.step()`")
 
 
-class _Steps:
-    """The steps of optimizers in a module, by the loop of each and by the tests it depends on."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._passes = {_turn(backward.site.point) for backward in backwards(objects)}
-        self._steps: dict[tuple[int, int], list[tuple[int, list[ir.If], CallSite]]] = {}
-        self._exits: dict[int, tuple[list[int], list[int]]] = {}
-        for step in objects.calls({"step"}):
-            if _is_optimizer(step):
-                counting = [each for each in conditions(step.point) if _counts(each.test)]
-                entry = (step.point.statement.site, counting, step)
-                self._steps.setdefault(_turn(step.point), []).append(entry)
-
-    def of_window(self, clip: CallSite) -> CallSite | None:
-        """The step that is made once in several iterations, while the clip is made in each."""
-        turn, mine = _turn(clip.point), list(conditions(clip.point))
-        if turn not in self._passes:
-            return None
-        start, exit_ = clip.point.statement.site, self._exit_after(clip.point)
-        for site, counting, step in self._steps.get(turn, ()):
-            if site > start and (
-                (exit_ is not None and site > exit_) or any(each not in mine for each in counting)
-            ):
-                return step
-        return None
-
-    def _exit_after(self, clip: Point) -> int | None:
-        """The site of the next statement of the block that skips the rest of some iterations."""
-        here = clip.around[-1]
-        if id(here.block) not in self._exits:
-            found = [
-                (index, statement.site)
-                for index, statement in enumerate(here.block)
-                if isinstance(statement, ir.If)
-                and _leaves(statement.body)
-                and _counts(statement.test)
-            ]
-            self._exits[id(here.block)] = [index for index, _ in found], [site for _, site in found]
-        indexes, sites = self._exits[id(here.block)]
-        after = bisect_right(indexes, here.index)
-        return sites[after] if after < len(sites) else None
-
-
-def _turn(point: Point) -> tuple[int, int]:
-    """What statements share that are in the same loop of one function, or in none of its loops."""
-    for here in reversed(point.around):
-        if isinstance(here.owner, (ir.For, ir.While)):
-            return id(point.scope), id(here.owner)
-    return id(point.scope), 0
-
-
-def _is_optimizer(step: CallSite) -> bool:
-    func = step.call.func
-    name = getattr(func, "value", None)
-    last = getattr(name, "attr", None) or getattr(name, "id", "")
-    return re.search(r"opt|scaler|amp|trainer", str(last).lower()) is not None
-
-
-def _leaves(block: ir.Block) -> bool:
-    return bool(block) and isinstance(block[-1], (ir.Return, ir.Continue))
-
-
-def _counts(test: ir.Expr) -> bool:
-    """Does a test look at the number of the turn, or speak of a window of turns?"""
-    stack: list[object] = [test]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Binary) and node.op == "%":
-            return True
-        stack.extend(ir.children(node))
-    return _speaks_of_window(test)
-
-
-def _speaks_of_window(node: ir.Expr) -> bool:
-    return any(_WINDOW.search(token.lower()) for token in ir.tokens_of(node))
-
-
-def _at_the_end(objects: Objects, point: Point) -> bool:
-    """Is a statement under a condition that speaks of the end of a window?"""
-    return any(
-        _counts(each) for owner in conditions(point) for each in meant(objects, owner.test, point)
-    )
-
-
-def _accumulates(point: Point) -> bool:
-    """Does a statement stand in ``with accelerator.accumulate(...)``?"""
-    return any(
-        isinstance(here.owner, ir.With) and "accumulate" in ir.tokens_of(here.owner.context)
-        for here in point.around
-    )
-
-
 def _is_before_backward(objects: Objects, clip: CallSite) -> bool:
     function = clip.point.scope.function
     if function is None or function.name != "training_step":
@@ -453,7 +370,7 @@ def _backward_behind(objects: Objects, clip: CallSite) -> CallSite | None:
         return None
     at, behind = turn.place(clip), turn.place(first)
     zeroed = [turn.place(site) for site in turn.calls({"zero_grad"}) if turn.always(site)]
-    steps = [turn.place(site) for site in turn.calls({"step"}) if _is_optimizer(site)]
+    steps = [turn.place(site) for site in turn.calls({"step"}) if is_optimizer(site)]
     if not zeroed or any(at < step < behind for step in steps):
         return None
     if min(zeroed) > at and not any(step > behind for step in steps):
