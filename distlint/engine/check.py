@@ -33,12 +33,15 @@ from distlint.source.report import Notice, Reported
 from distlint.source.requirements import noted
 from distlint.source.scan import kind
 from distlint.source.settings.kinds import kind_of, may_set
+from distlint.source.template import is_template_of_python
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.project import Project
     from distlint.rules.find import Search
     from distlint.rules.found import Found
     from distlint.source.settings.sheet import Sheet
+
+_TEMPLATE = "not checked: the file is a template"
 
 RECURSION_LIMIT = 10_000
 """Enough for the longest chain of ``elif``: each is a block in a block for the analyzer."""
@@ -129,6 +132,9 @@ class Session:
                     result = self._result(document, settings, known)
                 return replace(result, asked=tuple(dict.fromkeys(asked)))
         except DocumentError as error:
+            if is_python(document) and is_template_of_python(document.text, document.path):
+                notices = (Notice("skipped", _TEMPLATE, document.path),)
+                return FileResult(document.path, notices=notices, checked=False)
             return self._no_python(error, document.path, document, settings)
         except Exception as error:
             notice = crash(error, document.path)
@@ -438,7 +444,7 @@ def _sheet_of(document: Document) -> Sheet | None:
 def _left_alone(document: Document, sheet: Sheet | None) -> Notice | None:
     """Why nothing in a document that is no Python was checked, if so."""
     if sheet is not None and sheet.templated:
-        return Notice("skipped", "not checked: the file is a template", document.path)
+        return Notice("skipped", _TEMPLATE, document.path)
     if sheet is None or not (sheet.configs or sheet.script.settings or sheet.script.commands):
         message = "nothing to check: the file neither configures nor launches training"
         return Notice("nothing", message, document.path)

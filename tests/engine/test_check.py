@@ -224,6 +224,36 @@ class TestBadInput:
         write(project, files)
         assert lines(run()) == ["skipped: ds_config.json: not checked: the file is a template"]
 
+    @pytest.mark.parametrize(
+        ("file", "text"),
+        [
+            ("{{cookiecutter.name}}/train.py", "{% if x %}\nprint(\n"),
+            ("src/train_{{ name }}.py", "from .{{ name }} import Net\n"),
+            ("model.py", "from .nets import {{ name }}Net\n\nnet = {{name}}Net({{ size }})\n"),
+            ("tags.py", "{% if ddp %}\nimport torch\n{% else %}\nimport jax\n{% endif %}\n"),
+            ("comment.py", "{# filled in\n by copier #}\nx = 1\n"),
+            ("inline.py", "x = 1{% if y %} + 2{% endif %}\n"),
+        ],
+    )
+    def test_a_template_of_python_is_skipped(self, project: Path, file: str, text: str) -> None:
+        write(project, {file: text})
+        report = run()
+        assert (codes(report), report.failed) == ([], False)
+        assert lines(report) == [f"skipped: {file}: not checked: the file is a template"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'print(f"{{x}}"\n',
+            'PROMPT = """\n{% for m in messages %}\n{{ m }}\n{% endfor %}\n"""\ndef f(:\n',
+            'print "{{ x }}"\n',
+            "x = {{ y }\n",
+        ],
+    )
+    def test_braces_beside_an_error_are_no_template(self, project: Path, text: str) -> None:
+        write(project, {"a.py": text})
+        assert [code for _, _, code in codes(run())] == ["DST000"]
+
     def test_a_large_file_is_skipped(self, project: Path) -> None:
         write(project, {"a.py": "x = 1\n" * 20, "b.py": "", "distlint.toml": "max-file-size = 100"})
         report = run()

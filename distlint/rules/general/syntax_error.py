@@ -11,7 +11,7 @@ class InvalidSyntax(Rule):
 
     ## What to do
 
-    Fix the file. If it is a template or Python 2, leave it out with `exclude`, or ignore this rule
+    Fix the file. If it is Python 2, leave it out with `exclude`, or ignore this rule
     for it with `per-file-ignores`.
 
     ## Why is this bad?
@@ -35,6 +35,9 @@ class InvalidSyntax(Rule):
 
     - What DeepSpeed accepts in JSON: comments and trailing commas.
     - Templates in JSON and YAML (`{{ name }}`, `${NAME}`).
+    - Templates of Python: a file below a directory, or with a name, that contains `{{`, and text
+      that is Python once the holes (`{{ name }}`) are filled and the tags (`{% if x %}`) removed.
+      A note says that it was skipped.
     """
 
     code = "DST000"
