@@ -79,6 +79,18 @@ class Classes:
         found = (each.methods.get(func.attr) for each in self.lineage(function)[1:])
         return next((each for each in found if each is not None), None)
 
+    def constructed_by(self, constructor: ir.Function) -> Iterator[ir.Class]:
+        """The classes of the module whose objects a constructor makes, also by inheritance."""
+        for each in self.points:
+            if self.method(each, "__init__") is constructor:
+                yield each
+
+    def calls_from_below(self, method: ir.Function) -> Iterator[CallSite]:
+        """The calls of a method in subclasses, by ``super()``."""
+        for site in self._index.calls_by_name.get(method.name, ()):
+            if self.super_callee(site) is method:
+                yield site
+
     def overrides(self, method: ir.Function) -> Iterator[ir.Function]:
         """The methods of subclasses in the module that stand in for a method."""
         cls = self.by_method.get(method)

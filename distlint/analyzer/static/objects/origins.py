@@ -166,11 +166,33 @@ class Origins:
         if site is not None and origin.item is None:
             cls = self.callee(site)
             if isinstance(cls, ir.Class):
-                found = list(self.attribute(cls, (name,)))
+                given = self._given_to_constructor(cls, site, name)
+                found = list(given if given is not None else self.attribute(cls, (name,)))
                 if found:
                     yield from found
                     return
         yield Origin(origin.node, origin.point, origin.item, (*origin.attributes, name))
+
+    def _given_to_constructor(
+        self, cls: ir.Class, site: CallSite, name: str
+    ) -> tuple[Origin, ...] | None:
+        """What a call passes for an attribute that only the constructor sets, from a parameter."""
+        constructor = self._classes.method(cls, "__init__")
+        bindings = [
+            binding
+            for each in self._classes.with_bases(cls)
+            for binding in self._classes.assigned_by_methods(each, (name,))
+        ]
+        if constructor is None or len(bindings) != 1 or bindings[0].items or bindings[0].rest:
+            return None
+        node, point = bindings[0].node, bindings[0].point
+        if not isinstance(node, ir.Name) or point.scope.function is not constructor:
+            return None
+        param = next((each for each in constructor.params if each.name == node.id), None)
+        if param is None or param.star or Search((node.id,), point.scope).before(point.around)[0]:
+            return None
+        passed = self.argument(site, param.name, self._position(constructor, param))
+        return self.of(passed.value, site.point) if passed.value is not None else None
 
     # ---- variables
 
@@ -361,15 +383,19 @@ class Origins:
         if known is None:
             known = self._callers[function] = []
             cls = self._classes.by_method.get(function)
-            wanted: object = function
-            name = function.name
-            if cls is not None and name == "__init__":
-                wanted, name = cls, cls.name
-            elif cls is not None and name == "forward":
-                name = ""  # called through the object, seldom by name
-            for site in self._index.calls_by_name.get(name, ()):
-                if self.callee(site) is wanted:
-                    known.append(site)
+            wanted: list[tuple[str, object]] = [(function.name, function)]
+            if cls is not None and function.name == "__init__":
+                wanted = [(each.name, each) for each in self._classes.constructed_by(function)]
+            elif cls is not None and function.name == "forward":
+                wanted = []  # called through the object, seldom by name
+            known += [
+                site
+                for name, callee in wanted
+                for site in self._index.calls_by_name.get(name, ())
+                if self.callee(site) is callee
+            ]
+            if cls is not None and function.name == "__init__":
+                known += self._classes.calls_from_below(function)
         return known
 
     def _position(self, function: ir.Function, param: ir.Param) -> int | None:
