@@ -361,3 +361,38 @@ def test_a_tuner_chooses_from_lists(enabled: bool, codes: list[str]) -> None:
 def test_a_plugin_of_nccl_reads_names_of_its_own(lines: str, codes: list[str]) -> None:
     found = places("launch.sh", lines + "torchrun --nproc_per_node=8 t.py\n")
     assert [code for code, *_ in found] == codes
+
+
+IN_EACH_TASK = "#SBATCH --ntasks-per-node=4\n"
+TORCHRUN = "torchrun --nnodes=5 --nproc_per_node=4 --rdzv_endpoint=$HEAD:29400 train.py"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_bad"),
+    [
+        (f"srun {TORCHRUN}", True),
+        (f"srun --nodes=5 {TORCHRUN}", True),
+        (f"srun -N 5 --label {TORCHRUN}", True),
+        (f"srun --nodes=$SLURM_NNODES {TORCHRUN}", True),
+        (f"srun bash -c '{TORCHRUN}'", True),
+        (f"srun --nodes=5 /bin/bash -lc 'cd src; {TORCHRUN}'", True),
+        ("srun bash run.sh", True),
+        ("srun sh -x run.sh --epochs 3", True),
+        ("srun ./run.sh", True),
+        (f"srun --ntasks-per-node=1 {TORCHRUN}", False),
+        (f"srun --nodes=5 --ntasks=5 {TORCHRUN}", False),
+        (f"srun -n 5 bash -c '{TORCHRUN}'", False),
+        (f"srun $OPTIONS {TORCHRUN}", False),
+        ("srun --ntasks-per-node=1 bash run.sh", False),
+        ("srun bash other.sh", False),
+        ("srun bash one.sh", False),
+        ("srun bash -c 'python train.py'", False),
+        ("srun echo run.sh", False),
+        (f"bash -c '{TORCHRUN}'", False),
+        ("bash run.sh", False),
+    ],
+)
+def test_launchers_in_each_task_of_slurm(tmp_path: Path, line: str, is_bad: bool) -> None:
+    text = f"#!/bin/bash\n#SBATCH --nodes=5\n{IN_EACH_TASK}{line}\n"
+    beside = {"run_sh": TORCHRUN, "one_sh": "torchrun --nproc_per_node=1 train.py"}
+    assert ("DST831" in found(tmp_path, text, **beside)) == is_bad

@@ -10,7 +10,7 @@ from typing import Literal
 from distlint.catalogue.settings import launcher_options
 from distlint.rules.settings import Page
 from distlint.source.numbers import whole_number
-from distlint.source.settings.shell import Command, Setting, Word
+from distlint.source.settings.shell import Command, Piece, Setting, Word, read
 
 Launcher = Literal["torchrun", "launch", "accelerate", "deepspeed"]
 
@@ -18,6 +18,7 @@ _WRAPPERS = frozenset(
     "srun mpirun mpiexec nohup time timeout sudo exec numactl nsys ncu uv poetry pipenv conda nice"
     " taskset stdbuf command setsid singularity apptainer ibrun jsrun aprun".split()
 )
+_SHELLS = frozenset({"bash", "sh", "zsh"})
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*$")
 _MODULES: dict[str, Launcher] = {
     "torch.distributed.run": "torchrun",
@@ -79,12 +80,47 @@ class Launch:
 def launches(page: Page) -> Iterator[Launch]:
     """The launch lines of a document."""
     for command in page.sheet.script.commands:
-        found = _launch(command)
+        found = launch_of(command)
         if found is not None:
             yield found
 
 
-def _launch(command: Command) -> Launch | None:
+def launches_in_shell(page: Page, command: Command) -> Iterator[tuple[Launch, Word]]:
+    """The launch lines of what a command runs by a shell, each with the word that names it.
+
+    ``srun bash -c "torchrun ..."``, ``srun bash run.sh`` and ``srun ./run.sh``.
+    """
+    for word, text in _shell_of(page, command):
+        for inner in read(Piece.whole(text)).commands:
+            found = launch_of(inner)
+            if found is not None:
+                yield found, word
+
+
+def _shell_of(page: Page, command: Command) -> Iterator[tuple[Word, str]]:
+    """What a shell is given in a command: a text, or a script beside the document."""
+    is_for_shell, is_text = False, False
+    for word in command.words[1:]:
+        text = word.text
+        if text is None:
+            return
+        if is_text:
+            yield word, text
+            return
+        if text.endswith((".sh", ".bash")) and (is_for_shell or text.startswith(("./", "/"))):
+            content = page.text_of(text)
+            if content is not None:
+                yield word, content
+            return
+        if is_for_shell and text.startswith("-"):
+            is_text = not text.startswith("--") and text.endswith("c")
+        elif is_for_shell:
+            return
+        is_for_shell = is_for_shell or text.rpartition("/")[2] in _SHELLS
+
+
+def launch_of(command: Command) -> Launch | None:
+    """The launch that a command is, also with a wrapper around it."""
     words = command.words
     wrapped = (words[0].text or "").rpartition("/")[2] in _WRAPPERS
     for index, word in enumerate(words):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from distlint.rules.base import Example, SettingsRule
-from distlint.rules.configuration._launch import Launch, launches
+from distlint.rules.configuration._launch import Launch, launch_of, launches_in_shell
 from distlint.rules.settings import Page
 from distlint.source.finding import Finding, Related, Severity
+from distlint.source.settings.shell import Command, Word
 
 _TASKS = re.compile(r"#SBATCH\s+--ntasks-per-node[=\s]+(\d+)")
-_OVERRIDES = ("--ntasks", "-n", "--ntasks-per-node", "--nodes", "-N")
+_OVERRIDES = ("--ntasks", "-n", "--ntasks-per-node")
 
 
 class LauncherInEveryTask(SettingsRule):
@@ -41,11 +42,13 @@ class LauncherInEveryTask(SettingsRule):
     ## What is reported
 
     A Slurm script with `--ntasks-per-node` above 1, in which `srun` starts `torchrun`,
-    `accelerate launch` or `torch.distributed.launch` for more than one process.
+    `accelerate launch` or `torch.distributed.launch` for more than one process; also in
+    `srun bash -c "..."`, and in a script beside it: `srun bash run.sh`.
 
     ## What is not reported
 
-    - The number of tasks is passed to `srun` itself.
+    - The number of tasks is passed to `srun` itself (`--ntasks`, `--ntasks-per-node`), or may be,
+      in a variable. `--nodes` does not change how many tasks a node has.
     - The launcher starts one process, or a number that is not known.
 
     ## Fix safety
@@ -96,9 +99,7 @@ srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_endpoint="$HEAD:29500" train.
     def check(self, page: Page) -> Iterable[Finding]:
         if page.sheet.kind != "shell":
             return
-        for launch in launches(page):
-            if (launch.wrapper or "").rpartition("/")[2] != "srun" or _says_how_many(launch):
-                continue
+        for launch, first in _started_by_srun(page):
             option = "num_processes" if launch.launcher == "accelerate" else "nproc_per_node"
             count = launch.number(option)
             if launch.launcher == "deepspeed" or count is None or count < 2:
@@ -111,7 +112,7 @@ srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_endpoint="$HEAD:29500" train.
                         page,
                         f"{match[1]} tasks per node start {count} processes each",
                         Severity.ERROR,
-                        (launch.first.start, launch.first.end),
+                        (first.start, first.end),
                         effect=f"each node runs {int(match[1]) * count} processes",
                         help="Start one task per node, or the script itself in each task",
                         related=(Related("tasks per node", place),),
@@ -119,10 +120,29 @@ srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_endpoint="$HEAD:29500" train.
                     break
 
 
-def _says_how_many(launch: Launch) -> bool:
-    for word in launch.command.words:
-        if word is launch.first:
+def _started_by_srun(page: Page) -> Iterator[tuple[Launch, Word]]:
+    """The launch lines that ``srun`` runs in each task, and the words that stand for them."""
+    for command in page.sheet.script.commands:
+        words = command.words
+        if not words or (words[0].text or "").rpartition("/")[2] != "srun":
+            continue
+        found = launch_of(command)
+        started = [(found, found.first)] if found is not None else launches_in_shell(page, command)
+        for launch, first in started:
+            if not _says_how_many(command, first):
+                yield launch, first
+
+
+def _says_how_many(command: Command, first: Word) -> bool:
+    """Does ``srun`` get the number of tasks itself, perhaps by a variable?"""
+    for word in command.words:
+        if word is first:
             return False
-        if word.raw.startswith(_OVERRIDES) or word.text is None:
+        if word.raw.startswith(_OVERRIDES) or _may_hold_options(word):
             return True
     return False
+
+
+def _may_hold_options(word: Word) -> bool:
+    """Is it a variable that may hold options, and no value of one: ``--nodes=$N``?"""
+    return word.text is None and not word.raw.startswith("-")

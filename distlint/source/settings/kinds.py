@@ -39,6 +39,8 @@ _VARIABLES = (
     rb"\b(?:NCCL|TORCH_NCCL|TORCH_DISTRIBUTED|GLOO|ACCELERATE|DEEPSPEED|DS_ACCELERATO|FSDP)_?[A-Z]*"
     rb"|CUDA_(?:VISIBLE_DEVICES|LAUNCH_BLOCKING|MEMORY)|PYTORCH_[A-Z_]*ALLOC_CONF|MASTER_PORT"
 )
+_JOB = re.compile(rb"^#SBATCH[\s\S]*^[^#\n]*\bsrun\b[^\n]*\.(?:sh|bash)\b", re.MULTILINE)
+"""A job of Slurm that runs a script of the shell, which may start a launcher."""
 _LAUNCH = re.compile(_LAUNCHERS + rb"|" + _VARIABLES + rb"|\b(?:pkill|killall)\b")
 _DEEPSPEED = re.compile(
     rb"[\"']?(?:zero_optimization|train_micro_batch_size_per_gpu|train_batch_size"
@@ -87,6 +89,8 @@ def is_about_training(kind: Kind, path: Path, data: bytes) -> bool:
         if _ACCELERATE.search(data) is not None:
             return True
         return is_workflow(path) and _LAUNCH.search(data) is not None
+    if kind == "shell" and _JOB.search(data) is not None:
+        return True
     return _LAUNCH.search(data) is not None
 
 
