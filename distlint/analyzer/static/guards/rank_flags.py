@@ -95,18 +95,21 @@ class RankFlags:
         assert function is not None
         if rank_words((name,)):
             return False
-        calls = [(self, each) for each in calls_within(self._objects, function)]
-        calls += self._elsewhere(function)
-        passed = [(flags, *flags._passed(each, name, function)) for flags, each in calls]
-        differing = [
-            value is not None and flags._value_may_differ(value, point, depth)
-            for flags, value, point in passed
+        passed = [
+            self._passed(each, name, function) for each in calls_within(self._objects, function)
         ]
-        if makes_group(function, self._module):
-            return not any(differing)
-        return (
-            bool(passed) and not any(differing) and all(value is not None for _, value, _ in passed)
+        differing = any(
+            value is not None and self._value_may_differ(value, point, depth)
+            for value, point in passed
         )
+        if differing or makes_group(function, self._module):
+            return not differing
+        for flags, each in self._elsewhere(function) if not passed else ():
+            value, point = flags._passed(each, name, function)
+            if value is not None and flags._looks_different(value, point, depth):
+                return False
+            passed.append((value, point))
+        return bool(passed) and all(value is not None for value, _ in passed)
 
     def _passed(
         self, caller: CallSite, name: str, function: ir.Function
@@ -131,6 +134,12 @@ class RankFlags:
                 return True
             return self._flag_may_differ(value, point.scope, depth - 1)
         return True
+
+    def _looks_different(self, value: ir.Expr, point: Point, depth: int) -> bool:
+        """Is a value that another file passes for a flag that of some ranks, by its words?"""
+        if isinstance(value, (ir.Name, ir.Attribute)):
+            return self._value_may_differ(value, point, depth)
+        return may_name_rank(ir.tokens_of(value))
 
     def _is_raised_beside(self, name: str) -> bool:
         """Does a script beside it, which imports the file, set an option to write by the rank?"""
