@@ -52,8 +52,11 @@ def _file_of(guards: Guards, site: CallSite) -> ir.Expr | None:
 
 def _is_made(site: CallSite) -> bool:
     """Is there more in a text than constants?"""
-    return not all(
-        isinstance(each.value, ir.Literal) for each in site.call.args if each.keyword != "file"
+    return any(
+        not isinstance(part, (ir.Literal, ir.Format))
+        for each in site.call.args
+        if each.keyword != "file"
+        for part in expressions_in(each.value)
     )
 
 
