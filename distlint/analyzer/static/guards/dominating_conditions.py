@@ -5,7 +5,7 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.guards.deciding import choices_of
-from distlint.analyzer.static.guards.modes import is_for_one_process
+from distlint.analyzer.static.guards.modes import is_for_one_process, is_refused
 from distlint.analyzer.static.guards.rank_flags import RankFlags
 from distlint.analyzer.static.guards.rank_tests import (
     DEED,
@@ -70,6 +70,8 @@ class DominatingConditions:
         if function is not None and any(
             self._says_rank(decorator) for decorator in function.decorators
         ):
+            return True
+        if is_refused(around):
             return True
         for here in around:
             if self._owner_guards(here, scope):

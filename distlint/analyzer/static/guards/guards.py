@@ -23,7 +23,7 @@ from distlint.analyzer.static.guards.launchers import Launchers
 from distlint.analyzer.static.guards.modes import is_for_one_process
 from distlint.analyzer.static.guards.process_groups import wraps
 from distlint.analyzer.static.guards.rank_flags import RankFlags
-from distlint.analyzer.static.guards.rank_tests import may_name_rank, under_rank_test
+from distlint.analyzer.static.guards.rank_tests import in_turn, may_name_rank, under_rank_test
 from distlint.analyzer.static.guards.signs import Signs
 from distlint.analyzer.static.guards.world_size import WorldSize
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, placed
@@ -225,11 +225,15 @@ class Guards:
         return led.before(where or self, caller) is None
 
     def _called_on_some(self, scope: Scope, depth: int = _DEPTH) -> bool:
-        """Do all known calls of it keep ranks from it, whatever it asks itself?"""
+        """Do all known calls of it keep ranks from it, whatever it asks itself?
+
+        Or let the first one go before the others.
+        """
         callers = list(self.all_callers(scope)) if depth else []
         return bool(callers) and all(
             under_rank_test(each.point.around)
             or is_for_one_process(each)
+            or in_turn(each.point) is not None
             or guards._called_on_some(each.point.scope, depth - 1)
             for guards, each in callers
         )
