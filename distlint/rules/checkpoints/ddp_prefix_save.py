@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import expressions_in, nodes_of
+from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._prefix_fits import fits, fits_beside
 from distlint.rules.checkpoints._wrapped import WRAPPERS, Wrapper, wrapper_of
 from distlint.rules.training import is_bare_arm
 from distlint.source.finding import Finding, Fix, Related, Severity
-from distlint.source.requirements import is_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
 _SAVES = frozenset({"torch.save", "accelerate.Accelerator.save", "xm.save"})
 _STATE = "state_dict"
 _STRIPS = frozenset({"consume_prefix_in_state_dict_if_present", "strip_prefixes"})
-_LOADS = frozenset({"load_state_dict"})
-_LOADERS = re.compile(r"(?:^|_)(?:load(?!er)|reload|resum|restor|restart)", re.IGNORECASE)
-"""Names of functions that put a checkpoint into the model that they are given."""
 
 
 class DdpPrefixSave(SourceRule):
@@ -363,11 +358,11 @@ torch.nn.Linear(2, 2).load_state_dict(state)
                 func = state.call.func
                 assert isinstance(func, ir.Attribute)
                 wrapper = wrapper_of(objects, func.value, state.point)
-                if wrapper is None or state.call.site in told or _fits(objects, wrapper):
+                if wrapper is None or state.call.site in told or fits(objects, wrapper):
                     continue
                 if is_bare_arm(state.point, func.value, state.call):
                     continue
-                if _fits_beside(objects, save, wrapper, document.path):
+                if fits_beside(objects, save, wrapper, document.path):
                     continue
                 told.add(state.call.site)
                 draft = Draft(locators.of(module.key), module, catalogue)
@@ -449,72 +444,3 @@ def _put_in(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]
 
 def _is_state(call: ir.Call) -> bool:
     return isinstance(call.func, ir.Attribute) and call.func.attr == _STATE and not call.args
-
-
-def _fits(objects: Objects, wrapper: Wrapper) -> bool:
-    """Does the module load into such a wrapper again, or take the prefix off?"""
-    if any(wrapper.prefix.rstrip(".") in token for token in _literals(objects)):
-        return True
-    if _LOADS & objects.module.tokens and _cuts(objects, len(wrapper.prefix)):
-        return True
-    for site in objects.calls(_LOADS):
-        if isinstance(site.call.func, ir.Attribute):
-            into = wrapper_of(objects, site.call.func.value, site.point)
-            if into is not None and into.prefix == wrapper.prefix:
-                if not _comes_before_wrap(objects, site):
-                    return True
-    return wrapper.made is not None and any(
-        _LOADERS.search(site.name) and not _is_unwrapped(argument.value)
-        for site, argument in objects.uses.passed_to(wrapper.made)
-    )
-
-
-def _is_unwrapped(given: ir.Expr) -> bool:
-    """Is it ``model.module if distributed else model``: the bare model, however it is kept?"""
-    return isinstance(given, ir.Conditional) and any(
-        isinstance(arm, ir.Attribute)
-        and arm.attr == "module"
-        and path_of(arm.value) == path_of(bare)
-        for arm, bare in ((given.body, given.orelse), (given.orelse, given.body))
-    )
-
-
-def _cuts(objects: Objects, length: int) -> bool:
-    """Is the prefix cut off names by its length: ``state[name[7:]] = value``?"""
-    return any(
-        isinstance(node, ir.Slice)
-        and node.upper is None
-        and isinstance(node.lower, ir.Literal)
-        and node.lower.value == length
-        for point in objects.points
-        for node in nodes_of(point.statement)
-    )
-
-
-def _fits_beside(objects: Objects, save: CallSite, wrapper: Wrapper, script: Path) -> bool:
-    """Does a script beside it load a file of this name into a wrapper, as an evaluation does?"""
-    name = objects.constant(objects.argument(save, "f", 1), save.point)
-    if not isinstance(name, str) or wrapper.prefix != "module.":
-        return False
-    return is_beside(
-        script,
-        r"(?s)(\w+)\s*=\s*[\w.]*(?:DistributedDataParallel|DDP|DataParallel)\(.*?"
-        rf"\b\1\.load_state_dict\(\s*torch\.load\(\s*[\"']{re.escape(name)}[\"']",
-    )
-
-
-def _comes_before_wrap(objects: Objects, load: CallSite) -> bool:
-    """Is it in a method that is called where its object's model is not wrapped yet?"""
-    function = load.point.scope.function
-    model = load.call.func.value if isinstance(load.call.func, ir.Attribute) else None
-    if function is None or model is None or (path_of(model) or ("",))[0] != "self":
-        return False
-    callers = objects.callers(function)
-    return bool(callers) and all(
-        wrapper_of(objects, model, caller.point) is None for caller in callers
-    )
-
-
-def _literals(objects: Objects) -> Iterator[str]:
-    """Strings of the module that are not attributes or variables: those with a dot in them."""
-    return (token for token in objects.module.tokens if token.endswith("."))

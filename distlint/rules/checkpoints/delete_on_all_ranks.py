@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,15 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.paths import is_own
 from distlint.analyzer.static.guards.process_groups import is_distributed
-from distlint.analyzer.static.guards.rank_tests import asks_rank, in_turn
-from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
-from distlint.analyzer.static.reaching_definitions import holds, path_of
+from distlint.analyzer.static.guards.rank_tests import in_turn
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._after_deletion import (
+    TELLS_PATH,
+    is_made_again,
+    is_used_behind,
+    read_last,
+)
 from distlint.rules.checkpoints._all_ranks import (
     LOOKS,
     is_before_others,
@@ -23,8 +27,8 @@ from distlint.rules.checkpoints._all_ranks import (
     on_all_ranks,
     on_rank_0_only,
 )
-from distlint.rules.checkpoints._commands import RUN_NAMES, deleting
-from distlint.rules.gradients._steps import exclude
+from distlint.rules.checkpoints._commands import RUN_NAMES
+from distlint.rules.checkpoints._deleted import NAMES, deleted_by, deletion_at, is_forgiven
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -33,31 +37,14 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.guards.guards import Guards
-    from distlint.analyzer.static.names import Around, Names, Scope
     from distlint.analyzer.static.objects.sites import CallSite
-    from distlint.analyzer.static.reaching_definitions import Path, Point
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_DELETERS = frozenset({"shutil.rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs"})
-_NAMES = frozenset(name.rpartition(".")[2] for name in _DELETERS)
-_OF_PATHS = frozenset({"unlink", "rmdir"})
-_LISTS = frozenset({"glob", "rglob", "iterdir"})
-_MODULES = (("glob",),)
-_FORGIVES = frozenset({"ignore_errors", "onerror", "onexc", "missing_ok"})
 _LOCAL = re.compile(r"local_?rank|local_(main|master|primary)|local_process", re.IGNORECASE)
 _TEMPORARY = frozenset(
     {"tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory", "tempfile.TemporaryFile"}
-)
-_TELLS_PATH = frozenset({"broadcast_object_list", "scatter_object_list", "broadcast_object"})
-_READS = frozenset({"load", "load_file", "safe_open", "open", "load_state_dict", "read_text"})
-_MEETS = frozenset({"barrier", "wait_for_everyone", "all_reduce", "all_gather", *_TELLS_PATH})
-_LOGS = frozenset({"print", "debug", "info", "warning", "error", "log"})
-_MAKES = frozenset(
-    {"makedirs", "mkdir", "open", "save", "save_file", "save_pretrained", "copytree", "touch"}
-)
-_FORGIVING = frozenset(
-    {"OSError", "FileNotFoundError", "FileExistsError", "Exception", "BaseException"}
 )
 
 
@@ -357,16 +344,14 @@ dist.barrier()
     ) -> Iterable[Finding]:
         yield from self._gone_too_early(module, catalogue, locators)
         words = module.tokens | set(module.aliases.values())
-        if (_NAMES | RUN_NAMES).isdisjoint(words):
+        if (NAMES | RUN_NAMES).isdisjoint(words):
             return
         yield from self._on_each_node(module, catalogue, locators)
-        for site, guards in on_all_ranks(
-            module, catalogue, _NAMES | RUN_NAMES, _or_under_deepspeed
-        ):
-            deletion = _deletion(guards, site)
+        for site, guards in on_all_ranks(module, catalogue, NAMES | RUN_NAMES, _or_under_deepspeed):
+            deletion = deletion_at(guards, site)
             if deletion is None or is_own(guards, deletion.path, site.point):
                 continue
-            if not deletion.fails and not _is_made_again(guards, site, deletion.path):
+            if not deletion.fails and not is_made_again(guards, site, deletion.path):
                 continue
             when = "" if _or_under_deepspeed(site.point) is None else " with DeepSpeed"
             finding = self.finding(
@@ -406,8 +391,8 @@ dist.barrier()
         self, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         """What one process of each node deletes, perhaps on a file system that they share."""
-        for site, guards in on_all_ranks(module, catalogue, _NAMES, _first_of_node):
-            path = _deleted(guards, site)
+        for site, guards in on_all_ranks(module, catalogue, NAMES, _first_of_node):
+            path = deleted_by(guards, site)
             if _first_of_node(site.point) is None or path is None or is_forgiven(site):
                 continue
             if not is_own(guards, path, site.point):
@@ -425,7 +410,7 @@ dist.barrier()
         self, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         """Temporary files that one rank's ``with`` deletes while others may still read them."""
-        if "tempfile" not in module.tokens or _TELLS_PATH.isdisjoint(module.tokens):
+        if "tempfile" not in module.tokens or TELLS_PATH.isdisjoint(module.tokens):
             return
         objects = guards_of(module, catalogue).objects
         locator = locators.of(module.key)
@@ -434,7 +419,7 @@ dist.barrier()
             if not (isinstance(statement, ir.With) and isinstance(statement.context, ir.Call)):
                 continue
             if objects.names.dotted(statement.context.func, point.scope) in _TEMPORARY:
-                read = _read_last(statement)
+                read = read_last(statement)
                 if read is not None:
                     yield self.finding(
                         message="temporary file may be deleted before other ranks read it",
@@ -447,120 +432,9 @@ dist.barrier()
 
 
 def _fix(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
-    if _is_used_behind(guards, site, path):
+    if is_used_behind(guards, site, path):
         raise CannotFix("other ranks would use it while it is deleted")
     return on_rank_0_only(site, draft)
-
-
-@dataclass(frozen=True, slots=True)
-class _Deletion:
-    """What a call deletes, and by what; does it fail where that is missing?"""
-
-    by: str
-    path: ir.Expr
-    fails: bool
-
-
-def _deletion(guards: Guards, site: CallSite) -> _Deletion | None:
-    command = deleting(guards.objects, site)
-    if command is not None:
-        fails = command.fails and not is_forgiven(site)
-        return _Deletion(command.program, command.words, fails)
-    path = _deleted(guards, site)
-    return _Deletion(site.name, path, not is_forgiven(site)) if path is not None else None
-
-
-def _deleted(guards: Guards, site: CallSite) -> ir.Expr | None:
-    """The path that a function deletes, or that a method is called on: ``path.unlink()``."""
-    called, func = guards.objects.called(site), site.call.func
-    if isinstance(func, ir.Attribute) and site.name in _OF_PATHS:
-        if called.startswith("pathlib.") or (not called and _is_listed(guards, func.value, site)):
-            return func.value
-    return guards.objects.argument(site, "path", 0).value if called in _DELETERS else None
-
-
-def _is_listed(guards: Guards, node: ir.Expr, site: CallSite) -> bool:
-    """Is it a path that pathlib has found in a folder?"""
-    return isinstance(node, ir.Name) and any(
-        isinstance(item, ir.Call)
-        and isinstance(item.func, ir.Attribute)
-        and item.func.attr in _LISTS
-        and path_of(item.func.value) not in _MODULES
-        for value in _followed(guards, node, site.point)
-        for item in expressions_in(value)
-    )
-
-
-def _followed(guards: Guards, node: ir.Name, point: Point) -> Iterator[ir.Expr]:
-    """What a variable may stand for, and what the variables in that may."""
-    for value, where in guards.assignments.reaching(node, point):
-        yield value
-        for item in expressions_in(value):
-            if isinstance(item, ir.Name):
-                yield from (each for each, _ in guards.assignments.reaching(item, where))
-
-
-def _behind(guards: Guards, site: CallSite) -> Iterator[Point]:
-    """The statements of the function behind a call, as long as the ranks have not met."""
-    points = sorted(
-        guards.objects.points_in(site.point.scope), key=lambda each: each.statement.site
-    )
-    for point in points:
-        if point.statement.site <= site.point.statement.site or exclude(site.point, point):
-            continue
-        called = {ir.last_name(call.func) for call in calls_of(point.statement)}
-        if not _MEETS.isdisjoint(called) and not guards.may_be_some_ranks(point):
-            return
-        yield point
-
-
-def _is_used_behind(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
-    """Do all ranks go on with what was deleted, before they meet: ``os.makedirs(path)``?"""
-    names = _variables(guards.names, path, site.point.scope)
-    for point in _behind(guards, site):
-        called = {ir.last_name(call.func) for call in calls_of(point.statement)}
-        if not called.isdisjoint(_LOGS) or guards.may_be_some_ranks(point):
-            continue
-        for part in expressions_of(point.statement):
-            if names and all(holds(part, name) for name in names):
-                return True
-    return False
-
-
-def _is_made_again(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
-    """Does any rank write there again, before they meet?"""
-    known = [_variables(guards.names, path, site.point.scope)]
-    for point in _behind(guards, site):
-        for call in calls_of(point.statement):
-            if ir.last_name(call.func) in _MAKES and any(_is_in(names, call) for names in known):
-                return True
-        if isinstance(point.statement, ir.Assign):
-            if any(_is_in(names, point.statement.value) for names in known):
-                known += [{name} for each in point.statement.targets if (name := path_of(each))]
-    return False
-
-
-def _is_in(names: set[Path], node: ir.Expr) -> bool:
-    return bool(names) and all(holds(node, name) for name in names)
-
-
-def _variables(names: Names, path: ir.Expr, scope: Scope) -> set[Path]:
-    """The variables that a path, or a command, is made of."""
-    found: set[Path] = set()
-    stack: list[object] = [path]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ir.Call):
-            stack.extend(argument.value for argument in node.args)
-            if isinstance(node.func, ir.Attribute) and not isinstance(
-                node.func.value, ir.Attribute
-            ):
-                stack.append(node.func.value)  # `path.joinpath("a")`
-        elif isinstance(node, ir.Expr) and (name := path_of(node)) is not None:
-            found.add(name)
-        else:
-            stack.extend(ir.children(node))
-    return found
 
 
 def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSite]:
@@ -568,9 +442,9 @@ def _one_after_another(module: Module, catalogue: Catalogue) -> Iterator[CallSit
     if not is_distributed(module) and "run_local_rank_zero_first" not in module.tokens:
         return
     guards = guards_of(module, catalogue)
-    for site in guards.objects.calls(_NAMES):
+    for site in guards.objects.calls(NAMES):
         region = in_turn(site.point)
-        path = _deleted(guards, site)
+        path = deleted_by(guards, site)
         if region is None or path is None:
             continue
         if guards.may_be_some_ranks(site.point, region, site.call) or is_own(
@@ -604,23 +478,6 @@ def _first_of_node(point: Point) -> ir.Stmt | None:
     return None
 
 
-def _read_last(region: ir.With) -> int | None:
-    """A read in a region of a file that one rank has told the others of, and nobody waits for."""
-    told, saved, read = False, False, None
-    for statement, around in sorted(placed(region.body), key=lambda pair: pair[0].site):
-        on_one = any(
-            isinstance(here.owner, ir.If) and asks_rank(here.owner.test) for here in around
-        )
-        for call in calls_of(statement):
-            name = ir.last_name(call.func)
-            saved |= on_one and name not in _READS
-            if name in _MEETS and not on_one:
-                told, read = told or name in _TELLS_PATH, None
-            elif told and saved and name in _READS and not on_one:
-                read = statement.site
-    return read
-
-
 def _or_under_deepspeed(point: Point) -> ir.Stmt | None:
     """The test around a statement that lets in the main process, or all under DeepSpeed."""
     for here in reversed(point.around):
@@ -630,25 +487,3 @@ def _or_under_deepspeed(point: Point) -> ir.Stmt | None:
                 if "DEEPSPEED" in ir.tokens_of(test):
                     return here.owner
     return None
-
-
-def is_forgiven(site: CallSite) -> bool:
-    """Is a file that has gone already expected?"""
-    if any(each.keyword in _FORGIVES for each in site.call.args):
-        return True
-    return any(_forgives(here) for here in site.point.around)
-
-
-def _forgives(here: Around) -> bool:
-    if isinstance(here.owner, ir.With):
-        return "suppress" in ir.tokens_of(here.owner.context)
-    if isinstance(here.owner, ir.Try) and here.block is here.owner.body:
-        return any(
-            handler.types is None or not _FORGIVING.isdisjoint(_names(handler.types))
-            for handler in here.owner.handlers
-        )
-    return False
-
-
-def _names(types: ir.Expr) -> frozenset[str]:
-    return frozenset(token for item in expressions_in(types) for token in ir.tokens_of(item))

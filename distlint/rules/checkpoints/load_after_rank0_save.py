@@ -11,12 +11,13 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.names import Around, calls_of, expressions_in, placed
+from distlint.analyzer.static.names import Around, expressions_in
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._method_reads import ends_in_leave, meets_in, used_by_methods
 from distlint.rules.checkpoints._uses import (
     goes_backward,
     makes_below,
@@ -26,8 +27,6 @@ from distlint.rules.checkpoints._uses import (
 )
 from distlint.rules.checkpoints._written import (
     MAKES,
-    MEETS,
-    ONLY_LOOK,
     READS,
     WRITES,
     Writers,
@@ -35,11 +34,9 @@ from distlint.rules.checkpoints._written import (
     left_before,
     may_meet,
     picks,
-    positional,
     same,
 )
-from distlint.rules.collectives._following import Step, following
-from distlint.rules.setup._order import tests_around
+from distlint.rules.collectives._following import following
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -301,7 +298,7 @@ dist.barrier()
             point = write.site.point
             if _comes_alone(guards, Point(point.scope, write.around), _DEPTH):
                 continue
-            use = _used_behind(guards, writers, write) or _used_by_methods(guards, write)
+            use = _used_behind(guards, writers, write) or used_by_methods(guards, write)
             if use is None or use.site in told or _is_tried_again(guards, use, point):
                 continue
             if not by_words and not guards.on_many_ranks(point.scope, write.site):
@@ -392,7 +389,7 @@ def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:
 def _used_behind(guards: Guards, writers: Writers, write: Write) -> ir.Call | None:
     """The first use of the same path behind the test, if nothing lets the ranks meet before."""
     objects, path, point = guards.objects, write.path, write.site.point
-    if write.used.owner or _meets_in(write) or left_before(write.site):
+    if write.used.owner or meets_in(write) or left_before(write.site):
         return None
     for step in following(write.around):
         if step.role == "define" or (step.level and point.scope.function is None and step.guards):
@@ -410,106 +407,6 @@ def _used_behind(guards: Guards, writers: Writers, write: Write) -> ir.Call | No
                 return use
         if step.role == "store" and same(step.node, path):
             return None
-        if step.role == "test" and asks_rank(step.node) and _ends_in_leave(step):
+        if step.role == "test" and asks_rank(step.node) and ends_in_leave(step):
             return None
     return None
-
-
-def _used_by_methods(guards: Guards, write: Write) -> ir.Call | None:
-    """The first use of the path in another method, which all ranks come to without a meeting."""
-    point, owner = write.site.point, write.used.owner
-    function = point.scope.function
-    if write.used.makes or _meets_in(write):
-        return None
-    if not owner and function is not None and _is_of_object(write.path, function):
-        owner = function.owner
-    if not owner:
-        return None
-    return _Walk(guards, write.path, owner).behind(Point(point.scope, write.around), _DEPTH)
-
-
-def _is_of_object(path: ir.Expr, function: ir.Function) -> bool:
-    """Does a path mean the same in each method: ``self.file``, ``join(self.folder, "a")``?"""
-    names = ir.names_in(path)
-    return "self" in names and not any(name in function.locals for name in names - {"self"})
-
-
-class _Walk:
-    """The way from a write to where another method of the class reads the file."""
-
-    def __init__(self, guards: Guards, path: ir.Expr, owner: str) -> None:
-        self._guards, self._path, self._owner = guards, path, owner
-        self._met = False
-
-    def behind(self, point: Point, depth: int) -> ir.Call | None:
-        """Behind a statement, and then behind the calls of its function."""
-        for step in following(point.around):
-            if step.role == "define":
-                continue
-            for call in expressions_in(step.node):
-                if isinstance(call, ir.Call):
-                    use = self._at(CallSite(call, point), bool(step.guards))
-                    if use is not None or self._met:
-                        return use
-            if step.role == "test" and asks_rank(step.node) and _ends_in_leave(step):
-                return None
-        function = point.scope.function
-        if function is None or not depth:
-            return None
-        for caller in self._guards.objects.callers(function):
-            if any(map(asks_rank, tests_around(caller.point))):
-                continue
-            self._met = False
-            use = self.behind(caller.point, depth - 1)
-            if use is not None:
-                return use
-        return None
-
-    def _at(self, site: CallSite, is_guarded: bool) -> ir.Call | None:
-        called = self._guards.objects.callee(site)
-        if isinstance(called, ir.Function) and called.owner == self._owner and not is_guarded:
-            use = self._inside(called)
-            if use is not None:
-                return use
-        self._met = self._met or may_meet(self._guards.objects, site)
-        self._met = self._met or goes_backward(self._guards.objects, site)
-        return None
-
-    def _inside(self, method: ir.Function) -> ir.Call | None:
-        """The read in a method, if all ranks come to it before they meet."""
-        scope = self._guards.objects.scope_of(method)
-        if scope is None:
-            return None
-        points = sorted(self._guards.objects.points_in(scope), key=lambda each: each.statement.site)
-        for point in points:
-            for call in calls_of(point.statement):
-                called = self._guards.objects.called(CallSite(call, point)) or ir.last_name(
-                    call.func
-                )
-                used = positional(call, READS.get(called))
-                if used is not None and same(used, self._path):
-                    return None if self._is_some(point) else call
-                site, objects = CallSite(call, point), self._guards.objects
-                if may_meet(objects, site) or goes_backward(objects, site):
-                    return None
-        return None
-
-    def _is_some(self, point: Point) -> bool:
-        return self._guards.may_be_some_ranks(point) or bool(list(tests_around(point)))
-
-
-def _ends_in_leave(step: Step) -> bool:
-    return isinstance(step.statement, ir.If) and any(
-        isinstance(inner, (ir.Return, ir.Raise, ir.Break, ir.Continue))
-        for inner, _ in placed(step.statement.body)
-    )
-
-
-def _meets_in(write: Write) -> bool:
-    """Do the ranks meet inside the test, behind the write (and outside of it, in another arm)?"""
-    test = write.around[-1].block[write.around[-1].index]
-    return any(
-        MEETS.search(name) and name not in ONLY_LOOK
-        for statement, _ in placed((test,))
-        for name in (ir.last_name(item.func) for item in calls_of(statement))
-    )

@@ -24,8 +24,8 @@ from distlint.rules.checkpoints._all_ranks import (
     is_looked_for,
     on_all_ranks,
 )
+from distlint.rules.checkpoints._deleted import is_forgiven
 from distlint.rules.checkpoints._written import same
-from distlint.rules.checkpoints.delete_on_all_ranks import is_forgiven
 from distlint.rules.setup._order import surely_before
 from distlint.source.finding import Finding, Fix, Severity
 
