@@ -169,8 +169,8 @@ def test_attributes_of_a_base_class() -> None:
         ("**options", None, False),
         ("**spelled", "x", True),
         ("**dict(p=a)", "a", True),
-        ("**changed", None, False),
-        ("**handed_on(changed)", None, False),
+        ("**changed", "x", True),
+        ("**handed_on(changed)", "x", True),
     ],
 )
 def test_what_a_call_passes(arguments: str, value: str | None, known: bool) -> None:

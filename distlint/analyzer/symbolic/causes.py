@@ -149,6 +149,8 @@ class Causes(Sides):
                     if getattr(entry.target, "attr", "") in STOP_FLAGS:
                         jump = ("should_stop", entry)
                         break
+                if isinstance(entry, Jumped) and head is not None and _stays(entry, head):
+                    continue
                 if isinstance(entry, Jumped) and entry.frame is frame:
                     if not below or entry.site in below:
                         jump = (_JUMPS[entry.completion], entry)
@@ -213,3 +215,12 @@ def _is_iteration(value: Value) -> bool:
 
 def operator_of(value: Value) -> str:
     return value.op if isinstance(value, Unknown) else ""
+
+
+def _stays(jump: Jumped, head: Decided) -> bool:
+    """Does a jump only leave, or go on with, a loop that was entered after the decision?"""
+    return (
+        jump.frame is head.frame
+        and jump.completion is not AbruptCompletion.RETURN
+        and len(jump.turns) > len(head.turns)
+    )

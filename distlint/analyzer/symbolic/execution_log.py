@@ -55,6 +55,8 @@ class Jumped(LogEntry):
     """A block has been left by a return, break or continue."""
 
     completion: AbruptCompletion
+    turns: Iterations
+    """The iterations of the loops around it, as of a decision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

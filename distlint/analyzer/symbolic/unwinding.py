@@ -78,7 +78,7 @@ class Unwinder(Calls):
         if self.fails_on_the_way(k, s.site, (ReturnToCaller,)):
             return None
         if self.log is not None:
-            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.RETURN))
+            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.RETURN, self.it))
         self.results = {}
         self.k = k.next
         return self.unwind(AbruptCompletion.RETURN, value, s.site)
@@ -87,7 +87,7 @@ class Unwinder(Calls):
         if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
-            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.BREAK))
+            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.BREAK, self.it))
         self.k = k.next
         return self.unwind(AbruptCompletion.BREAK, None, s.site)
 
@@ -95,7 +95,7 @@ class Unwinder(Calls):
         if self.fails_on_the_way(k, s.site, (ReturnToCaller, LoopHead)):
             return None
         if self.log is not None:
-            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.CONTINUE))
+            self.log.append(Jumped(self.frame, s.site, AbruptCompletion.CONTINUE, self.it))
         self.k = k.next
         return self.unwind(AbruptCompletion.CONTINUE, None, s.site)
 
