@@ -23,14 +23,14 @@ def enabled(code: str, path: Path, settings: Settings) -> bool:
 
 
 def codes_off(settings: Settings) -> frozenset[str]:
-    """The codes of rules that nobody has asked for: what they would find is not told."""
+    """The codes of the rules that are not enabled: what they would find is not reported."""
     selection = settings.selection
     unasked = {INCOMPLETE_ANALYSIS} - selection.explicit  # by itself no reason to compare ranks
     return resting_codes(settings) | unasked | (frozenset(RESERVED) - selection.codes)
 
 
 def resting_codes(settings: Settings) -> frozenset[str]:
-    """Those in preview that nobody has asked for. A fix answers to all the others."""
+    """Those in preview that are not enabled. A fix has to pass all the others."""
     if settings.preview:
         return frozenset()
     from distlint.rules.registry import preview_codes
@@ -54,7 +54,7 @@ def implemented(settings: Settings) -> Iterable[str]:
 
 
 def own_rules(document: Document, settings: Settings) -> list[Rule]:
-    """The rules of the user's own that are to be asked about a document, made anew for it."""
+    """New instances of the user's own rules that are enabled for a document."""
     found = []
     for code, rule in settings.own_rules().items():
         words: Iterable[str] = getattr(rule, "words", ())

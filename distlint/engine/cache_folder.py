@@ -101,6 +101,6 @@ def clean(folder: Path) -> bool:
         if file.is_file() and file.read_text("utf-8", errors="replace") == text:
             file.unlink()
     for emptied in (*{file.parent for file in files}, folder):
-        with suppress(OSError):  # somebody else keeps something there
+        with suppress(OSError):  # other files are kept there
             emptied.rmdir()
     return True

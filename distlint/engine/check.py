@@ -324,7 +324,7 @@ class Session:
         *,
         proving: bool,
     ) -> Found:
-        search = self._search(document, settings, off)
+        search = self._search(document, settings, off, proving=proving)
         self._begun = None
         found = search.found(known)
         if proving:
@@ -335,12 +335,15 @@ class Session:
             self._last[document.path] = document, search.compared
         return found
 
-    def _search(self, document: Document, settings: Settings, off: frozenset[str]) -> Search:
+    def _search(
+        self, document: Document, settings: Settings, off: frozenset[str], *, proving: bool
+    ) -> Search:
         from distlint.rules.find import Search
 
         begun = self._begun
         if begun is not None and begun.document is document and begun.off == off:
-            return begun
+            if begun.notes_meetings or not proving:
+                return begun
         own = own_rules(document, settings)
         passes = self._passes(document, settings)
         shared = frozenset[str]() if passes else self._sharing(document, settings)
@@ -351,6 +354,7 @@ class Session:
             off=off,
             distributed=passes or not (own or shared),
             shared=shared,
+            notes_meetings=proving,
         )
 
     def _no_python(

@@ -52,7 +52,7 @@ class State:
 
 
 def joined(run: FileResult, file: FileResult) -> FileResult:
-    """The results of a notebook and of a file that it writes, whose comments nobody else needs."""
+    """The results of a notebook and of a file that it writes, whose comments are its own."""
     unused = [item for item, keys in file.unused if file.used.isdisjoint(keys)]
     return replace(
         run,

@@ -72,6 +72,7 @@ class Search:
         off: codes of rules that are not asked. Ranks are compared only for one that is.
         distributed: may ranks diverge in it? If not, only the user's own rules are asked,
         shared: and those of these codes, if other files may run it on several ranks.
+        notes_meetings: are the collectives of different places in which ranks meet of interest?
 
     Raises:
         ParseError: if the document is no Python.
@@ -86,6 +87,7 @@ class Search:
         off: Collection[str] = (),
         distributed: bool = True,
         shared: Collection[str] = (),
+        notes_meetings: bool = False,
     ) -> None:
         self.document = document
         self.project = project
@@ -97,6 +99,7 @@ class Search:
         self.catalogue = project.catalogue_of(self.module)
         self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
+        self.notes_meetings = notes_meetings
         self._crossings: list[Crossing] = []
 
     def found(self, compared: Found | None = None) -> Found:
@@ -138,7 +141,13 @@ class Search:
         asked -= {*self.off}
         if not self.distributed or not asked:
             return found
-        analysis = EntryPointAnalysis(self.project, self.catalogue, self.module, self.project.world)
+        analysis = EntryPointAnalysis(
+            self.project,
+            self.catalogue,
+            self.module,
+            self.project.world,
+            notes_crossings=self.notes_meetings,
+        )
         outcome = analysis.run()
         self._crossings = outcome.crossings
         found.over_budget, found.roots = outcome.over_budget, outcome.roots

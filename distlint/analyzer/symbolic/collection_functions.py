@@ -160,7 +160,8 @@ def call_dict(
 ) -> Value | None:
     if len(args) > 1 or "**" in keywords or any(isinstance(arg, v.Seq) for arg in args):
         return None
-    return v.merged([*args, v.mapping([(const(name), value) for name, value in keywords.items()])])
+    named = v.mapping([(const(name), value) for name, value in keywords.items()])
+    return v.merged([*args, named] if keywords or not args else args)
 
 
 def call_enumerate(

@@ -89,8 +89,8 @@ class ExecutionContext:
         """Why something in the root may have been missed."""
         self.disagreements: dict[tuple[str, int], Disagreement] = {}
         """Arguments that have to be the same on all ranks, and are rank-local."""
-        self.crossings: list[Crossing] = []
-        """Where two ranks have met in collectives of different places."""
+        self.crossings: list[Crossing] | None = None
+        """Where two ranks have met in collectives of different places, if that is asked for."""
         self.loops_cut: set[ir.Stmt] = set()
         self.loops_left: set[ir.Stmt] = set()
         """The loops that were not followed further on some way, and those that were left on one."""
@@ -122,7 +122,6 @@ class ExecutionContext:
         self.ends = False
         self.incomplete = set()
         self.disagreements = {}
-        self.crossings = []
         self.loops_cut, self.loops_left = set(), set()
         self.entered = set()
         self.loops.begin_root()

@@ -44,7 +44,7 @@ class Crossing:
 
 
 def sites_of(event: Event, k: Continuation | None) -> Sites:
-    """The calls in which a rank has come to a collective, with what it has still to do."""
+    """The calls that lead to a collective, as its continuation has them."""
     return (*reversed(list(_calls(k))), (event.module, event.site))
 
 

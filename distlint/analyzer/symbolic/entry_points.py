@@ -87,12 +87,19 @@ class EntryPointAnalysis:
     """Rehearses the roots of one module."""
 
     def __init__(
-        self, project: Project, catalogue: Catalogue, module: Module, world: tuple[int, int]
+        self,
+        project: Project,
+        catalogue: Catalogue,
+        module: Module,
+        world: tuple[int, int],
+        *,
+        notes_crossings: bool = False,
     ) -> None:
         self.project = project
         self.catalogue = catalogue
         self.module = module
         self.world = world
+        self.notes_crossings = notes_crossings
         self.effects = effects_of(project, catalogue)
         self.context: ExecutionContext | None = None
         self.entered: set[ir.Function] = set()
@@ -195,6 +202,7 @@ class EntryPointAnalysis:
             try:
                 context = self.prepared(nodes, local)
                 context.begin_root(*level, is_script=function is None)
+                context.crossings = [] if self.notes_crossings else None
                 is_complete = self.compare_ranks(context, function)
             except NeedBiggerCluster as need:
                 if need.nodes * need.local > MOST_RANKS:
@@ -221,7 +229,7 @@ class EntryPointAnalysis:
             finally:
                 if self.context is not None:
                     self.outcome.disagreements.update(self.context.disagreements)
-                    self.outcome.crossings += self.context.crossings
+                    self.outcome.crossings += self.context.crossings or ()
                     self.spent += self.context.steps if function else 0
 
     def compare_ranks(self, context: ExecutionContext, function: ir.Function | None) -> bool:

@@ -218,7 +218,7 @@ class ProductExploration:
         assert isinstance(first, Event)
         assert isinstance(second, Event)
         place, other_place = machines[0].place(first), machines[1].place(second)
-        if other_place != place:
+        if other_place != place and self.context.crossings is not None:
             sites = (sites_of(first, machines[0].k), sites_of(second, machines[1].k))
             crossing = Crossing((first.op, second.op), sites, (place, other_place), past)
             self.context.crossings.append(crossing)

@@ -90,7 +90,7 @@ def _variables(names: Names, path: ir.Expr, scope: Scope) -> set[Path]:
 
 
 def read_last(region: ir.With) -> int | None:
-    """A read in a region of a file that one rank has told the others of, and nobody waits for."""
+    """A read of a file whose name one rank has sent, and whose end no rank waits for."""
     told, saved, read = False, False, None
     for statement, around in sorted(placed(region.body), key=lambda pair: pair[0].site):
         on_one = any(

@@ -36,15 +36,19 @@ def on_all_ranks(
     catalogue: Catalogue,
     wanted: frozenset[str],
     no_guard: Callable[[Point], ir.Stmt | None] = lambda point: None,
+    fits: Callable[[Guards, CallSite], object] = lambda guards, site: True,
 ) -> Iterator[tuple[CallSite, Guards]]:
     """The calls of these last names that every rank comes to, as far as the project shows.
 
-    ``no_guard`` names a statement around a place whose test does not count as a guard.
+    ``no_guard`` names a statement around a place whose test does not count as a guard, and
+    ``fits`` says of a call by itself whether it is one of them.
     """
     if wanted.isdisjoint(module.tokens | set(module.aliases.values())):
         return
     guards = guards_of(module, catalogue)
     for site in guards.objects.calls(wanted):
+        if not fits(guards, site):
+            continue
         if guards.may_be_some_ranks(site.point, no_guard(site.point), site.call):
             continue
         if guards.only_some_lead_to(site):

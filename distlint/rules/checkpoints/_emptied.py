@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.static.guards.paths import is_own
-from distlint.analyzer.static.guards.rank_tests import is_left_to_some
+from distlint.analyzer.static.guards.rank_tests import is_left_to_some, rank_words
 from distlint.rules.checkpoints._all_ranks import on_all_ranks
 from distlint.rules.checkpoints._written_text import TEXT_NAMES, mode_of
 
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
 def emptied_by_all(module: Module, catalogue: Catalogue) -> Iterator[CallSite]:
     """The calls that open such a file."""
-    for site, guards in on_all_ranks(module, catalogue, frozenset({"open"})):
+    if not rank_words(module.tokens):
+        return  # there is no such test
+    for site, guards in on_all_ranks(module, catalogue, frozenset({"open"}), fits=_is_for_some):
         path = guards.objects.argument(site, "file", 0).value
-        if "w" in mode_of(guards, site) and not is_own(guards, path, site.point):
-            if path is not None and _is_for_some(guards, site):
-                yield site
+        if path is not None and not is_own(guards, path, site.point):
+            yield site
 
 
 def _is_for_some(guards: Guards, site: CallSite) -> bool:
-    """Is the open file used by writes alone that a test of the rank leaves to some ranks?"""
+    """Is a file opened to write, by all that a test of the rank leaves to some ranks alone?"""
+    if "w" not in mode_of(guards, site):
+        return False
     uses = guards.objects.uses
     writes = [
         *uses.methods_on(site.call, TEXT_NAMES),

@@ -370,7 +370,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         yield from self._on_each_node(module, catalogue, locators)
         yield from self._emptied(module, catalogue, locators)
-        for site, guards in on_all_ranks(module, catalogue, names_in(module)):
+        for site, guards in on_all_ranks(module, catalogue, names_in(module), fits=written_to):
             path = written_to(guards, site)
             if path is None or is_own(guards, path, site.point):
                 continue

@@ -68,12 +68,12 @@ def _is_told_before(objects: Objects, late: CallSite, loop: ir.For | ir.While) -
         site is not late
         and site.call.site < late.call.site
         and any(here.owner is loop for here in site.point.around)
-        and not _is_behind(site, late)
+        and not _stand_side_by_side(site, late)
         for site in objects.calls({_SET_EPOCH})
     )
 
 
-def _is_behind(site: CallSite, late: CallSite) -> bool:
+def _stand_side_by_side(site: CallSite, late: CallSite) -> bool:
     """Do two calls stand side by side, for two samplers?"""
     return site.point.around[-1].block is late.point.around[-1].block
 

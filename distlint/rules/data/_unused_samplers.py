@@ -74,7 +74,7 @@ def _lacks_sampler(loader: Made) -> bool:
         all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
         and not any(is_evaluation(name) for name in names_of(loader.site))
         and not evaluates(loader.site.point)
-        and not is_for_one_process(loader)
+        and not chooses_by_mode(loader)
     )
 
 
@@ -101,7 +101,8 @@ def given(loader: Made, sampler: Made, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Pass the sampler to the loader")
 
 
-def is_for_one_process(loader: Made) -> bool:
+def chooses_by_mode(loader: Made) -> bool:
+    """Is a loader made in a branch on whether there are several processes?"""
     return any(
         isinstance(here.owner, ir.If)
         and any(_ONE_PROCESS.search(token) for token in ir.tokens_of(here.owner.test))

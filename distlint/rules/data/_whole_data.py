@@ -6,7 +6,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.rules.data._differences import difference
 from distlint.rules.data._shards import own_shard_of
-from distlint.rules.data._unused_samplers import is_for_one_process
+from distlint.rules.data._unused_samplers import chooses_by_mode
 from distlint.rules.training import Made, evaluates, goes_elsewhere, is_evaluation, names_of
 
 
@@ -22,7 +22,7 @@ def may_train_on_all(objects: Objects, loader: Made) -> bool:
         and loader.constant("batch_size", 1) is not None
         and not any(is_evaluation(name) for name in names_of(loader.site))
         and not evaluates(loader.site.point)
-        and not is_for_one_process(loader)
+        and not chooses_by_mode(loader)
         and own_shard_of(loader) is None
         and not _knows_its_part(objects, loader)
         and not goes_elsewhere(objects, loader)

@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import Around
+from distlint.analyzer.static.guards.gates import Gate, gates_before
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, is_none
 from distlint.analyzer.static.reaching_definitions import Point, Search
 
 
-class _Required(NamedTuple):
-    """A test, what it has to come out as on the way to a statement, and where it stands."""
-
-    test: ir.Expr
-    wanted: bool
-    place: Point
-
-
 def leads_to(objects: Objects, point: Point, call: CallSite) -> bool:
     """May a call lead to a statement, past the tests of the parameters for which it passes a
     constant?"""
-    return all(_outcome(objects, each, call) in (None, each.wanted) for each in _required(point))
+    return all(
+        each.wanted is None or _outcome(objects, each, call) in (None, each.wanted)
+        for each in gates_before(point)
+    )
 
 
-def _required(point: Point) -> Iterator[_Required]:
-    """The branches around a statement, and those before it that leave the function."""
-    for depth, here in enumerate(point.around):
-        outside = point.around[:depth]
-        if isinstance(here.owner, ir.If):
-            is_body = here.block is here.owner.body
-            yield _Required(here.owner.test, is_body, Point(point.scope, outside))
-        for index, each in enumerate(here.block[: here.index]):
-            if isinstance(each, ir.If) and ir.is_left(each.body) != ir.is_left(each.orelse):
-                at = Around(here.block, index, here.owner)
-                yield _Required(
-                    each.test, ir.is_left(each.orelse), Point(point.scope, (*outside, at))
-                )
-
-
-def _outcome(objects: Objects, required: _Required, call: CallSite) -> bool | None:
+def _outcome(objects: Objects, gate: Gate, call: CallSite) -> bool | None:
     """What a test of a parameter comes out as in a call; None if that is not known."""
-    test, negated = required.test, False
+    test, negated = gate.test, False
     while isinstance(test, ir.Not):
         test, negated = test.value, not negated
     asks_for_none = isinstance(test, ir.Compare) and test.ops in {("is",), ("is not",)}
     name = test.left if isinstance(test, ir.Compare) and asks_for_none else test
     if not isinstance(name, ir.Name):
         return None
-    value = _passed(objects, name.id, required.place, call)
+    value = _passed(objects, name.id, gate.place, call)
     if value is ...:
         return None
     if isinstance(test, ir.Compare):

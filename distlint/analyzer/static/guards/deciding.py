@@ -7,7 +7,8 @@ from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.assignments import Assignments
-from distlint.analyzer.static.names import Around, Scope, expressions_of, placed
+from distlint.analyzer.static.guards.gates import gates_before
+from distlint.analyzer.static.names import Scope, expressions_of, placed
 from distlint.analyzer.static.objects.sites import CallSite, is_none
 from distlint.analyzer.static.reaching_definitions import Point
 
@@ -54,7 +55,7 @@ def deciding_parameters(site: CallSite, assignments: Assignments) -> frozenset[s
     """The parameters of a function that decide whether a call in it is made."""
     point = site.point
     tests = [
-        *_tests_before(point),
+        *((each.test, each.place) for each in gates_before(point)),
         *((each, point) for each in choices_of(point.statement, site.call)),
     ]
     return _parameters(tests, point.scope, assignments)
@@ -68,20 +69,6 @@ def tested_parameters(scope: Scope, assignments: Assignments) -> frozenset[str]:
         if isinstance(statement, (ir.If, ir.While, ir.Assert))
     )
     return _parameters(list(tests), scope, assignments)
-
-
-def _tests_before(point: Point) -> Iterator[tuple[ir.Expr, Point]]:
-    """The tests of the branches around a statement, and of those that may leave before it."""
-    for depth, here in enumerate(point.around):
-        outside = Point(point.scope, point.around[:depth])
-        if isinstance(here.owner, (ir.If, ir.While)):
-            yield here.owner.test, outside
-        for index, each in enumerate(here.block[: here.index]):
-            place = Point(point.scope, (*outside.around, Around(here.block, index, here.owner)))
-            if isinstance(each, ir.Assert) or (
-                isinstance(each, ir.If) and (ir.is_left(each.body) or ir.is_left(each.orelse))
-            ):
-                yield each.test, place
 
 
 def _parameters(

@@ -98,7 +98,7 @@ class Guards:
     def on_many_ranks(self, scope: Scope, site: CallSite | None = None) -> bool:
         """Do several processes run a scope, as it or what calls it shows, here or elsewhere?
 
-        Or do they come to a call in it, which what it is called with may decide.
+        With ``site``, a call in it: do they make that call, whatever arguments the scope is given?
         """
         key = _Led(self, scope, self._deciding(scope, site), site).key
         if key not in self._everywhere:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.guards.gates import gates_before
 from distlint.analyzer.static.names import Around, expressions_in, placed
 from distlint.analyzer.static.reaching_definitions import Point
 
@@ -64,19 +65,9 @@ def under_rank_test(around: tuple[Around, ...]) -> bool:
 
 def is_left_to_some(point: Point) -> bool:
     """Does a test that names the rank keep ranks from a statement: around, before or in it?"""
-    before = (each for here in point.around for each in here.block[: here.index])
-    return (
-        under_rank_test(point.around)
-        or any(
-            isinstance(each, ir.If)
-            and asks_rank(each.test)
-            and (ir.is_left(each.body) or ir.is_left(each.orelse))
-            for each in before
-        )
-        or any(
-            isinstance(node, ir.Conditional) and asks_rank(node.test)
-            for node in ir.nodes_of(point.statement)
-        )
+    return any(asks_rank(gate.test) for gate in gates_before(point)) or any(
+        isinstance(node, ir.Conditional) and asks_rank(node.test)
+        for node in ir.nodes_of(point.statement)
     )
 
 

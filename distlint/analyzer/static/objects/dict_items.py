@@ -10,6 +10,7 @@ loader = DataLoader(data, **options)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,16 @@ if TYPE_CHECKING:
 _DEPTH = 6
 """Through how many variables, calls and returns a dict is followed."""
 
-Found = tuple[ir.Expr, Point] | bool
-"""A value and where it is evaluated; True where there is no such item, False if unknown."""
 
-_ABSENT, _UNKNOWN = True, False
+class NoValue(Enum):
+    """Why a dict has no value under a name that could be named."""
+
+    ABSENT = auto()
+    UNKNOWN = auto()
+
+
+Found = tuple[ir.Expr, Point] | NoValue
+"""A value and where it is evaluated."""
 
 
 class DictItems:
@@ -65,8 +72,8 @@ class DictItems:
         """What a dict has under a name at a statement."""
         scopes: list[Scope] = []
         found = list(dict.fromkeys(self._look_up(node, point, name, _DEPTH, scopes)))
-        values = tuple(each for each in found if not isinstance(each, bool))
-        known = _UNKNOWN not in found and not self._changes_elsewhere(node, point, scopes)
+        values = tuple(each for each in found if not isinstance(each, NoValue))
+        known = NoValue.UNKNOWN not in found and not self._changes_elsewhere(node, point, scopes)
         if known and not values:
             return Passed(None)
         if known and len(found) == 1 and values[0][1].scope is point.scope:
@@ -82,7 +89,7 @@ class DictItems:
         self, node: ir.Expr, point: Point, name: str, depth: int, scopes: list[Scope]
     ) -> Iterator[Found]:
         if not depth:
-            yield _UNKNOWN
+            yield NoValue.UNKNOWN
             return
         inner = _inside(node, name)
         path = path_of(node)
@@ -93,13 +100,13 @@ class DictItems:
                 else:
                     yield value, point
             if not inner:
-                yield _ABSENT
+                yield NoValue.ABSENT
         elif path is not None:
             yield from self._of_path(path, point, name, depth, scopes)
         elif isinstance(node, ir.Call):
             yield from self._of_call(CallSite(node, point), name, depth, scopes)
         else:
-            yield _UNKNOWN
+            yield NoValue.UNKNOWN
 
     def _of_path(
         self, path: Path, point: Point, name: str, depth: int, scopes: list[Scope]
@@ -119,22 +126,22 @@ class DictItems:
             bindings, complete = Search((*path, item_of(name)), outer, True).in_block(outer.body)
             yield from self._bound(bindings, name, depth, scopes)
             if not complete:
-                yield _UNKNOWN
+                yield NoValue.UNKNOWN
         else:
-            yield _UNKNOWN
+            yield NoValue.UNKNOWN
 
     def _bound(
         self, bindings: list[Binding], name: str, depth: int, scopes: list[Scope]
     ) -> Iterator[Found]:
         for binding in bindings:
             if not isinstance(binding.node, ir.Expr) or binding.items:
-                yield _UNKNOWN
+                yield NoValue.UNKNOWN
             elif not binding.rest:
                 yield binding.node, binding.point
             elif binding.rest == (item_of(name),):
                 yield from self._look_up(binding.node, binding.point, name, depth - 1, scopes)
             else:
-                yield _UNKNOWN
+                yield NoValue.UNKNOWN
 
     def _at_start(
         self, function: ir.Function, path: Path, name: str, depth: int, scopes: list[Scope]
@@ -143,7 +150,7 @@ class DictItems:
         param = next((each for each in function.params if each.name == path[0]), None)
         cls = self._classes.by_method.get(function)
         if param is None or param.star:
-            yield _UNKNOWN
+            yield NoValue.UNKNOWN
         elif cls is not None and function.params[0] is param and len(path) > 1:
             for each in self._classes.with_bases(cls):
                 rest = (*path[1:], item_of(name))
@@ -151,7 +158,7 @@ class DictItems:
                 yield from self._bound(bindings, name, depth, scopes)
                 scopes += [s for m in each.methods.values() if (s := self._index.scope_of(m))]
         elif len(path) > 1:
-            yield _UNKNOWN
+            yield NoValue.UNKNOWN
         else:
             yield from self._from_callers(function, param, name, depth, scopes)
 
@@ -164,11 +171,11 @@ class DictItems:
         for site in callers:
             passed = self._origins.argument(site, param.name, position - bound)
             if passed.value is None:
-                yield _UNKNOWN
+                yield NoValue.UNKNOWN
             else:
                 yield from self._look_up(passed.value, site.point, name, depth - 1, scopes)
         if not callers:
-            yield _UNKNOWN
+            yield NoValue.UNKNOWN
 
     def _of_call(
         self, site: CallSite, name: str, depth: int, scopes: list[Scope]
@@ -187,7 +194,7 @@ class DictItems:
         elif isinstance(func, ir.Attribute) and func.attr == "copy" and not site.call.args:
             yield from self._look_up(func.value, site.point, name, depth - 1, scopes)
         else:
-            yield _UNKNOWN
+            yield NoValue.UNKNOWN
 
 
 def _inside(node: ir.Expr, name: str) -> list[tuple[ir.Expr, bool]] | None:

@@ -190,6 +190,7 @@ def _objects(value: Value) -> set[Value]:
 
 
 _CHANGED = frozenset({"changed", "item set"})
+"""What changes in place have made of an object."""
 
 
 def is_made(value: Unknown) -> bool:
@@ -215,7 +216,7 @@ def _is_made(value: Unknown) -> bool:
 
 
 _MADE = frozenset(
-    {"item set", "changed", "number", "len", "comprehension", "dict", MERGED, "format", "partial"}
+    {*_CHANGED, "number", "len", "comprehension", "dict", MERGED, "format", "partial"}
 )
 """What is changed, counted, put together or gathered is there."""
 _MAKING = frozenset(
@@ -245,14 +246,14 @@ def has_keys_of_all(value: Value) -> bool:
         return not any(key.local for key, _ in value.items)
     if isinstance(value, Unknown) and value.op == MERGED:
         return all(not part.local or has_keys_of_all(part) for part in value.args)
-    return isinstance(value, Unknown) and (_is_own(value) or is_output(value))
+    return isinstance(value, Unknown) and (_is_own(value) or _is_output(value))
 
 
 def _is_own(value: Unknown) -> bool:
     return value.op == "param" and value.local
 
 
-def is_output(value: Unknown) -> bool:
+def _is_output(value: Unknown) -> bool:
     """Has something made it that is called like a model: which outputs it has, the program says."""
     return value.op == "call" and isinstance(value.args[0], Unknown)
 
