@@ -21,3 +21,22 @@ PARALLEL_WORDS = frozenset({"ddp", "fsdp", "deepspeed", "strategy", "torchrun"})
 
 COMPUTING = frozenset({"torch", "numpy", "jax", "tensorflow", "einops", "functools", "scipy"})
 """Packages whose functions work on what one process has."""
+
+SELF_RETURNING = frozenset(
+    [
+        "to",
+        "cuda",
+        "cpu",
+        "train",
+        "eval",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "type",
+        "apply",
+        "compile",
+    ]
+)
+"""Methods of a module that return the module."""

@@ -9,32 +9,13 @@ from distlint.analyzer.symbolic.collective_arguments import argument_is
 from distlint.analyzer.symbolic.collective_events import WORLD, for_all
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.data_methods import call_data_method
-from distlint.analyzer.symbolic.framework_names import BACKWARD, PROCESS_GROUP
+from distlint.analyzer.symbolic.framework_names import BACKWARD, PROCESS_GROUP, SELF_RETURNING
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
 from distlint.analyzer.symbolic.groups import BUILT_WITH_GROUP, is_group, members_of
 from distlint.analyzer.symbolic.library_calls import agreement_of, call_entry, note_agreement
 from distlint.analyzer.symbolic.opaque_calls import handed_over
 from distlint.analyzer.symbolic.values import SAME, Const, Value, const, unknown
 from distlint.catalogue.entries import Argument, Entry
-
-SELF_RETURNING = frozenset(
-    [
-        "to",
-        "cuda",
-        "cpu",
-        "train",
-        "eval",
-        "half",
-        "float",
-        "double",
-        "bfloat16",
-        "requires_grad_",
-        "type",
-        "apply",
-        "compile",
-    ]
-)
-"""Methods of a module that return the module."""
 
 _OWN_PACE = Argument("synced_gpus", False)
 """The argument of ``generate`` with which each rank stops at the end of its own text."""
