@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, objects_in
-from distlint.analyzer.static.names import calls_of, nodes_of, placed
+from distlint.analyzer.static.guards.deciding import choices_of
+from distlint.analyzer.static.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
@@ -16,7 +17,7 @@ from distlint.rules.setup._order import INIT, is_test
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_NAME = INIT.rpartition(".")[2]
+_PACKAGE, _, _NAME = INIT.rpartition(".")
 _ALL = frozenset({"Exception", "BaseException"})
 _ENDS = frozenset({"exit", "_exit", "abort", "kill"})
 _CLEANS_UP = re.compile(r"^(print|info|debug|close|finish)|destroy|cleanup|shutdown|exit")
@@ -74,6 +75,7 @@ class InitFailureIgnored(SourceRule):
       would have set.
     - A handler that raises, ends the process or joins the group in another way.
     - A `try` in a loop, which is there to try again.
+    - The group is asked for something after it in any case: `dist.get_rank()` raises without one.
     - A `try` around all of the work: nothing comes after it but an end, such as messages and the
       times and numbers in them.
     - Code that tests something.
@@ -205,6 +207,8 @@ assert world_size == int(os.environ["WORLD_SIZE"]), "trains alone"
             join = next(_joins(objects, _inside(objects, point, statement), _MAX_CALLS), None)
             if not handlers or join is None or not _has_more(objects, point, _MAX_CALLS):
                 continue
+            if _fails_later(objects, point, handlers):
+                continue
             there, call = join
             joined = locators.of(there.module.key).place(call.site)
             for handler in handlers:
@@ -304,6 +308,50 @@ def _has_more(objects: Objects, point: Point, depth: int) -> bool:
         _has_more(objects_in(module), each.point, depth - 1)
         for module, each in calls_elsewhere(objects.module, function)
     )
+
+
+def _fails_later(objects: Objects, point: Point, handlers: Sequence[ir.Handler]) -> bool:
+    """Is the group asked for something after a try, here or by all that call the function?
+
+    That raises where no group has been joined.
+    """
+    if not any(ir.is_left(each.body) for each in handlers) and _asks_group(objects, point):
+        return True
+    function = point.scope.function
+    if function is None:
+        return False
+    callers = [(objects, each) for each in objects.callers(function)]
+    callers += [
+        (objects_in(module), each) for module, each in calls_elsewhere(objects.module, function)
+    ]
+    return bool(callers) and all(_asks_group(where, each.point) for where, each in callers)
+
+
+def _asks_group(objects: Objects, point: Point) -> bool:
+    """Does a statement after this one, in no branch of its own, ask the group for something?"""
+    for depth, here in enumerate(point.around):
+        for index, statement in enumerate(here.block[here.index + 1 :], here.index + 1):
+            around = (*point.around[:depth], Around(here.block, index, here.owner))
+            for call in _calls_made(statement):
+                site = CallSite(call, Point(point.scope, around))
+                if _needs_group(objects, site) and not choices_of(statement, call):
+                    return True
+    return False
+
+
+def _calls_made(statement: ir.Stmt) -> Iterable[ir.Call]:
+    """The calls of a statement that is no branch, loop or try."""
+    plain = (ir.Assign, ir.AugAssign, ir.Evaluate, ir.Return, ir.Assert)
+    return calls_of(statement) if isinstance(statement, plain) else ()
+
+
+def _needs_group(objects: Objects, site: CallSite) -> bool:
+    """Does a function of torch raise where no group has been joined?"""
+    entry = objects.catalogue.lookup(objects.called(site))
+    if entry is None or entry.name.rpartition(".")[0] != _PACKAGE or entry.name == INIT:
+        return False
+    asks_size = entry.uniform is not None and entry.uniform.value == "world_size"
+    return asks_size or entry.rank is not None or entry.collective is not None
 
 
 def _is_end(objects: Objects, statement: ir.Stmt, point: Point) -> bool:
