@@ -31,40 +31,38 @@ def holds(machine: Interpreter, node: ir.Expr, site: int) -> bool:
 
 def ev_bool(machine: Interpreter, node: ir.BoolOp) -> Value:
     """``and`` / ``or`` as a value: undecided operands make an undecided value."""
-    *firsts, last = node.values
     stop = node.op == "or"
-    for position, operand in enumerate(firsts):
+    for position, operand in enumerate(node.values[:-1]):
         value = machine.evaluate(operand)
         if isinstance(value, (Unknown, v.Phi)):
-            return undecided_bool(machine, node, value, position, stop)
-        note_test(machine, operand, value)
+            value = machine.resolve(value) if isinstance(value, v.Phi) else value
+            if isinstance(value, Unknown) and machine.assumed(_atom_of(value)) is None:
+                return undecided_bool(machine, node, value, position)
+            machine.evaluated += 1  # the operands left count as an expression of their own
+        else:
+            note_test(machine, operand, value)
         if machine.truth(value, node.site) == stop:
             return value
-    return machine.evaluate(last)
+    return machine.evaluate(node.values[-1])
 
 
-def undecided_bool(
-    machine: Interpreter, node: ir.BoolOp, value: Value, position: int, stop: bool
-) -> Value:
-    if isinstance(value, v.Phi):
-        value = machine.resolve(value)
-    if not isinstance(value, Unknown):
-        if machine.is_true(value) == stop:
-            return value
-        return rest_of_bool(machine, node, position)
+def undecided_bool(machine: Interpreter, node: ir.BoolOp, value: Unknown, position: int) -> Value:
+    """``and`` / ``or`` from an operand on that is open."""
+    atom = _atom_of(value)
+    try:
+        rest = rest_of_bool(machine, node, position)
+    except (CollectiveReached, CallRequested):
+        machine.decide(atom)
+        raise
+    then, orelse = (value, rest) if node.op == "or" else (rest, value)
+    return v.phi(atom, then, orelse) if atom is v.tested(value) else v.phi(atom, orelse, then)
+
+
+def _atom_of(value: Unknown) -> Unknown:
+    """The unknown that a test asks for, negated or not."""
     test = v.tested(value)
-    negated = test.op == "not"
-    atom: Unknown = test.args[0] if negated else test
-    if machine.assumed(atom) is None:
-        try:
-            rest = rest_of_bool(machine, node, position)
-        except (CollectiveReached, CallRequested):
-            machine.decide(atom)
-            raise
-        then, orelse = (value, rest) if stop else (rest, value)
-        return v.phi(atom, orelse, then) if negated else v.phi(atom, then, orelse)
-    outcome = machine.truth(value, node.site)
-    return value if outcome == stop else rest_of_bool(machine, node, position)
+    atom: Unknown = test.args[0] if test.op == "not" else test
+    return atom
 
 
 def rest_of_bool(machine: Interpreter, node: ir.BoolOp, position: int) -> Value:
