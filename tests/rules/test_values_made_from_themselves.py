@@ -161,3 +161,17 @@ def test_loop_that_makes_a_value_from_itself(code: str) -> None:
     imports = "import torch\nimport torch.distributed as dist\n"
     wraps = "from torch.nn.parallel import DistributedDataParallel as DDP\n"
     assert problems(imports + wraps + code) == []
+
+
+def test_function_that_calls_itself_with_an_attribute_of_what_it_makes() -> None:
+    code = """\
+import torch
+
+def attention(scores, deeper):
+    if deeper:
+        attention(scores.inner, deeper)
+    e = scores.exp()
+    e = scores.exp(e)
+    return e / torch.sum(e, dim=-1, keepdim=True)
+"""
+    assert problems(code + "weights = attention(x, 1)\nweights = attention(weights, 1)\n") == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from distlint.analyzer import ir
 from distlint.analyzer.static.objects.sites import Origin
+from distlint.analyzer.static.reaching_definitions import path_of
 
 
 def ends(
@@ -22,7 +24,17 @@ def ends(
         if further is None:
             yield origin
             continue
-        key = (origin.node, origin.item, origin.attributes[:1])  # attributes may grow in a circle
+        key = (_stands_at(origin), origin.item, origin.attributes[:1])
         if key not in followed:
             followed.add(key)
             left += [*further][::-1]
+
+
+def _stands_at(origin: Origin) -> object:
+    """What tells a value from others: its node, or where a path begins.
+
+    A path may grow in a circle, where a function calls itself with an attribute of what it is
+    given: ``x.next``, ``x.next.next``.
+    """
+    path = path_of(origin.node) if isinstance(origin.node, ir.Attribute) else None
+    return origin.node if path is None else (origin.point.around[-1:], path[:2])
