@@ -168,6 +168,24 @@ class Session:
         meetings = tuple(meeting for each in found for meeting in each.meetings)
         return State(document, findings, tuple(proposed), over_budget, failed, meetings)
 
+    def proven(self, document: Document, settings: Settings) -> tuple[Search, list[Finding]]:
+        """What is reported of a script, and the analysis with the proofs that hangs rest on.
+
+        Raises:
+            DocumentError: if it is no Python.
+        """
+        from distlint.analyzer.ir.errors import ParseError
+
+        try:
+            search = self._search(document, settings, codes_off(settings), proving=False)
+        except ParseError as error:
+            from distlint.engine.syntax import explain
+
+            raise explain(document, error) from None
+        self._begun = search
+        result = self._check(document, settings)
+        return search, [item.finding for item in result.reported]
+
     def project(self, settings: Settings) -> Project:
         """The project of a configuration, made once."""
         from distlint.analyzer.project.project import Project

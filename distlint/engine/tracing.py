@@ -49,7 +49,7 @@ def trace_document(
     except ParseError as error:
         from distlint.engine.syntax import explain
 
-        raise _unreadable(path, explain(document, error)) from None
+        raise unreadable(path, explain(document, error)) from None
     except LookupError as error:
         if type(error) is not LookupError:  # a mistake of ours, not the user's
             raise
@@ -62,11 +62,12 @@ def _read(path: Path) -> Document:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{display(path)}: {reason(error)}") from None
     except DocumentError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     if isinstance(document, Notebook) and document.language != PYTHON:
         raise ConfigError(f"{display(path)}: notebook language is {document.language}")
     return document
 
 
-def _unreadable(path: Path, error: DocumentError) -> ConfigError:
+def unreadable(path: Path, error: DocumentError) -> ConfigError:
+    """What is said of a file that is no Python."""
     return ConfigError(f"{display(path)}:{error.row}:{error.column}: {error.message}")

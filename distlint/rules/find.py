@@ -100,6 +100,8 @@ class Search:
         self.locators = Locators(project.read, project.sites)
         self.locators.add(document)
         self.notes_meetings = notes_meetings
+        self.proofs: dict[tuple[str, Place], Proof] = {}
+        """What the findings of the witness rules rest on, by code and place."""
         self._crossings: list[Crossing] = []
 
     def found(self, compared: Found | None = None) -> Found:
@@ -155,11 +157,12 @@ class Search:
         witnesses = _distinct(outcome.proofs, self.locators, self.module.key)
         locator = self.locators.of(self.module.key)
         draft = partial(Draft, locator, self.module, self.catalogue)
-        found.findings = _merged(
-            finding
-            for witness in witnesses
-            for finding in _named(witness, self.document, draft, chain, found)
-        )
+        named: list[Finding] = []
+        for witness, proof in witnesses:
+            for finding in _named(witness, self.document, draft, chain, found):
+                named.append(finding)
+                self.proofs.setdefault((finding.code, finding.place), proof)
+        found.findings = _merged(named)
         own_disagreements = [
             each for each in outcome.disagreements.values() if each.module == self.module.key
         ]
@@ -203,9 +206,11 @@ def source_rules() -> tuple[SourceRule, ...]:
     return tuple(rule() for rule in rules().values() if issubclass(rule, SourceRule))
 
 
-def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Witness]:
+def _distinct(
+    proofs: Iterable[Proof], locators: Locators, main: str
+) -> list[tuple[Witness, Proof]]:
     """One witness for each deciding place and pair of collectives, the simplest one."""
-    found: dict[object, Witness] = {}
+    found: dict[object, tuple[Witness, Proof]] = {}
     for proof in sorted(
         proofs, key=lambda proof: (len(proof.divergence.assumed), proof.divergence.serial)
     ):
@@ -214,13 +219,14 @@ def _distinct(proofs: Iterable[Proof], locators: Locators, main: str) -> list[Wi
             continue
         key = (witness.cause.place, witness.cause.exit_place)
         known = found.get(key)
-        if known is None or witness.weight < known.weight:
-            found[key] = witness
-    mixed = {w.first.place for w in found.values() if w.first and w.same_event_arguments == "group"}
+        if known is None or witness.weight < known[0].weight:
+            found[key] = witness, proof
+    witnesses = [witness for witness, _ in found.values()]
+    mixed = {w.first.place for w in witnesses if w.first and w.same_event_arguments == "group"}
     # one mismatch of groups is not told once more as a call that other ranks lack
     return [
-        witness
-        for witness in found.values()
+        (witness, proof)
+        for witness, proof in found.values()
         if witness.same_event_arguments
         or witness.subject is None
         or witness.subject.place not in mixed

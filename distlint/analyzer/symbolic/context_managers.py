@@ -24,6 +24,7 @@ from distlint.analyzer.symbolic.continuations import (
     ResumeSync,
     WithBlock,
 )
+from distlint.analyzer.symbolic.execution_log import ManagerEntered
 from distlint.analyzer.symbolic.framework_names import JOIN
 from distlint.analyzer.symbolic.function_calls import activation, bind_arguments
 from distlint.analyzer.symbolic.state import CollectiveReached, Stop
@@ -236,6 +237,8 @@ class ContextManagers(Unwinder):
         self.context.enter(function)
         frame = activation(self, target, s.site)
         bind_arguments(self, frame, function, args, keywords)
+        if self.log is not None:
+            self.log.append(ManagerEntered(self.frame, s.site, frame))
         self.done(k)
         back = BeforeYield(self.frame, self.k, caller=self.frame, it=self.it, statement=s)
         self.frame, self.it = frame, ()

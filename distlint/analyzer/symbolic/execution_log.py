@@ -74,6 +74,67 @@ class Issued(LogEntry):
     """The iterations of the loops around it."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Executed(LogEntry):
+    """A statement is executed; more than once in a row where it calls functions or communicates."""
+
+    turns: Iterations
+    """The iterations of the loops around it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branched(LogEntry):
+    """An arm of an ``if`` has been taken: was its condition true?"""
+
+    outcome: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopReached(LogEntry):
+    """The head of a loop has been reached, before the iteration of this number, if there is one."""
+
+    index: int
+    more: bool
+    turns: Iterations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Called(LogEntry):
+    """A function of the project has been entered."""
+
+    callee: Frame
+    turns: Iterations
+    is_exit: bool
+    """Does a ``with`` call it when its block is left?"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ManagerEntered(LogEntry):
+    """A generator that manages a ``with`` has been entered: the block runs at its yield."""
+
+    manager: Frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failed(LogEntry):
+    """An exception has been raised before what stands at the site, and is caught in a try.
+
+    At the site of the try itself, its body has failed after all else in it.
+    """
+
+    turns: Iterations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raised(LogEntry):
+    """The program has raised an exception itself."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Caught(LogEntry):
+    """The handler of a try has been entered."""
+
+
 def decisions_in(log: Iterable[LogEntry]) -> Iterator[Decided]:
     """The decisions among the entries of a log."""
     return (entry for entry in log if isinstance(entry, Decided))

@@ -8,7 +8,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import bind_target
 from distlint.analyzer.symbolic.conditions import holds
 from distlint.analyzer.symbolic.continuations import LoopHead, RestOfBlock
-from distlint.analyzer.symbolic.execution_log import Decided
+from distlint.analyzer.symbolic.execution_log import Decided, LoopReached
 from distlint.analyzer.symbolic.iterables import (
     LOOP_BOUND,
     as_loader,
@@ -71,6 +71,7 @@ class Iterations(Merging):
             # asked first, so that both ranks of a pair are at the head of the loop
             more = more and self.has_turn(statement, index, iterable, outer)
             more = more and index < LOOP_BOUND + self.counts_on(statement, outer, index)
+        self.log_head(statement, index, more)
         if not more:
             if index:
                 self.leave_last_item(statement.target)
@@ -86,6 +87,10 @@ class Iterations(Merging):
         self.results = {}
         self.k = self.push(statement.body, 0, self.another(k))
         return None
+
+    def log_head(self, loop: ir.For | ir.While, index: int, more: bool) -> None:
+        if self.log is not None:
+            self.log.append(LoopReached(self.frame, loop.site, index, more, self.it))
 
     def has_turn(
         self, statement: ir.For, index: int, iterable: Value, outer: tuple[int, ...]
@@ -174,14 +179,16 @@ class Iterations(Merging):
     def continue_while(self, k: LoopHead, statement: ir.While) -> Stop | None:
         index, outer = k.index, k.outer
         self.it = (*outer, index)
-        if not holds(self, statement.test, statement.site):
+        more = holds(self, statement.test, statement.site)
+        self.log_head(statement, index, more)
+        if not more:
             self.context.loops_left.add(statement)
             self.it = outer
             self.results = {}
             self.k = self.push(statement.orelse, 0, k.next)
             return None
-        more = self.extra_turns(statement) + self.counts_on(statement, outer, index)
-        if index >= LOOP_BOUND + more:
+        extra = self.extra_turns(statement) + self.counts_on(statement, outer, index)
+        if index >= LOOP_BOUND + extra:
             if k.next is not None:
                 self.context.loops_cut.add(statement)
             raise PathPruned

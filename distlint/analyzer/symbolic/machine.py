@@ -23,7 +23,7 @@ from distlint.analyzer.symbolic.continuations import (
     TryBlock,
     WithBlock,
 )
-from distlint.analyzer.symbolic.execution_log import Assigned
+from distlint.analyzer.symbolic.execution_log import Assigned, Called, Executed
 from distlint.analyzer.symbolic.iterations import Iterations
 from distlint.analyzer.symbolic.state import (
     BranchUndecided,
@@ -95,6 +95,9 @@ class Machine(Iterations):
                 return Stop.JOIN
 
     def enter(self, enter: CallRequested) -> None:
+        if self.log is not None:
+            is_exit = enter.key[1:] == ("exit",)
+            self.log.append(Called(self.frame, enter.key[0], enter.frame, self.it, is_exit))
         results = tuple(self.results.items())
         back = ReturnToCaller(
             None,
@@ -120,6 +123,8 @@ class Machine(Iterations):
                 self.may_fail(statement.site)
             self.done(k)
             return None
+        if self.log is not None:
+            self.log.append(Executed(self.frame, statement.site, self.it))
         return _EXECUTE[type(statement)](self, statement, k)
 
     # ---- statements
@@ -156,7 +161,7 @@ class Machine(Iterations):
             if isinstance(value, (Unknown, v.Phi)):
                 if self.drops_arm(s, value, k) or self.merge(s, value, k):
                     return None
-                self.then(k, s.body if self.truth(value, s.site) else s.orelse)
+                self.take_arm(s, k, self.truth(value, s.site))
                 return None
             note_test(self, test, value)
             outcome = self.truth(value, s.site)
@@ -167,7 +172,7 @@ class Machine(Iterations):
             ):
                 return None
             outcome = holds(self, test, s.site)
-        self.then(k, s.body if outcome else s.orelse)
+        self.take_arm(s, k, outcome)
         return None
 
     def do_assert(self, s: ir.Assert, k: RestOfBlock) -> Stop | None:

@@ -10,6 +10,7 @@ from distlint.analyzer.symbolic.assignment import bind_target
 from distlint.analyzer.symbolic.block_exits import is_left_by_error_alone
 from distlint.analyzer.symbolic.collective_results import CollectiveResults
 from distlint.analyzer.symbolic.continuations import RestOfBlock
+from distlint.analyzer.symbolic.execution_log import Branched
 from distlint.analyzer.symbolic.iterables import LOOP_BOUND, exact_items, loop_item, trip_atom
 from distlint.analyzer.symbolic.joining import those
 from distlint.analyzer.symbolic.state import Journal, Key, Known, RankDependent
@@ -23,6 +24,12 @@ class Merging(CollectiveResults):
         """Run a block in place of the statement at ``k``."""
         self.done(k)
         self.k = self.push(block, 0, self.k)
+
+    def take_arm(self, s: ir.If, k: RestOfBlock, outcome: bool) -> None:
+        """Go on in an arm of a branch."""
+        if self.log is not None:
+            self.log.append(Branched(self.frame, s.site, outcome))
+        self.then(k, s.body if outcome else s.orelse)
 
     def merge(self, s: ir.If, value: Value, k: RestOfBlock) -> bool:
         """Run both arms of an undecided branch and join what they leave, if they only assign."""
@@ -109,7 +116,7 @@ class Merging(CollectiveResults):
 
     def drops_arm(self, s: ir.If, value: Value, k: RestOfBlock) -> bool:
         """An undecided branch into an abort matches anything: only the other arm is of interest."""
-        for arm, other, outcome in ((s.body, s.orelse, False), (s.orelse, s.body, True)):
+        for arm, outcome in ((s.body, False), (s.orelse, True)):
             if not is_left_by_error_alone(arm):
                 continue
             if self.is_stopped(k, _raised_by(arm)):
@@ -117,7 +124,7 @@ class Merging(CollectiveResults):
             if self.context.meets(self.frame, arm):
                 continue
             if self.assume(value, outcome):
-                self.then(k, other)
+                self.take_arm(s, k, outcome)
                 return True
         return False
 

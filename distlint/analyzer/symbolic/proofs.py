@@ -20,7 +20,7 @@ from distlint.analyzer.symbolic.minimization import (
 )
 from distlint.analyzer.symbolic.rank_execution import Trace
 from distlint.analyzer.symbolic.replay import look_into, probe, refutes, replay
-from distlint.analyzer.symbolic.starting_states import start_of
+from distlint.analyzer.symbolic.starting_states import entry_of, start_of
 from distlint.analyzer.symbolic.state import OverBudget, Question, State
 
 OTHER_WAYS = 3
@@ -50,6 +50,8 @@ class Proof:
     traces: tuple[Trace, ...]
     cluster: Cluster
     root: ir.Function | None
+    entry: ir.Block
+    """What is executed: the body of a module, or the call of a function and what follows it."""
     irrelevant: Irrelevant = NOTHING
     """Decisions on the way without which the ranks would get stuck as well."""
 
@@ -114,18 +116,21 @@ class Prover:
         minimizer = Minimizer(context, start, found, MINIMIZE_BUDGET - self.explained)
         found = minimizer.run()
         self.explained += minimizer.spent
+        traces, entry = tuple(found.traces), entry_of(start)
         self.proofs.append(
-            Proof(found.divergence, tuple(found.traces), context.cluster, root, found.irrelevant)
+            Proof(found.divergence, traces, context.cluster, root, entry, found.irrelevant)
         )
 
     def keep(
         self,
         context: ExecutionContext,
+        start: State,
         traces: list[Trace],
         divergence: Divergence,
         root: ir.Function | None,
     ) -> None:
-        self.proofs.append(Proof(divergence, tuple(traces), context.cluster, root))
+        entry = entry_of(start)
+        self.proofs.append(Proof(divergence, tuple(traces), context.cluster, root, entry))
 
     def probe(self, context: ExecutionContext, function: ir.Function | None) -> None:
         """Look at the simplest ways at least, where there are too many to be compared."""
@@ -133,8 +138,9 @@ class Prover:
         for default in (False, True):
             try:
                 with context.aside(DEEP, budget):
-                    for traces, divergence in probe(context, start_of(context, function), default):
-                        self.keep(context, traces, divergence, function)
+                    start = start_of(context, function)
+                    for traces, divergence in probe(context, start, default):
+                        self.keep(context, start, traces, divergence, function)
             except (OverBudget, NeedBiggerCluster):
                 continue
 
@@ -154,7 +160,7 @@ class Prover:
         except (OverBudget, NeedBiggerCluster):
             return None
         if found is not None:
-            self.keep(context, *found, root)
+            self.keep(context, start, *found, root)
         return found is not None
 
 

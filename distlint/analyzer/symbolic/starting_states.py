@@ -7,6 +7,7 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.class_hierarchy import mro
 from distlint.analyzer.symbolic.context import ExecutionContext
+from distlint.analyzer.symbolic.continuations import RestOfBlock
 from distlint.analyzer.symbolic.machine import Machine
 from distlint.analyzer.symbolic.parameters import bind_once, bind_unbound
 from distlint.analyzer.symbolic.product import root_state
@@ -50,6 +51,12 @@ def start_of(context: ExecutionContext, function: ir.Function | None) -> State:
         store[scope, "$manager"] = bound
         body = (ir.With(ir.Name("$manager"), None, (), function.site),)
     return root_state(context, frame, body, store)
+
+
+def entry_of(start: State) -> ir.Block:
+    """What is executed from a start: the body of a module, or a call and what follows it."""
+    assert isinstance(start.k, RestOfBlock)
+    return start.k.block
 
 
 def _around(

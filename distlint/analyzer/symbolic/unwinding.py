@@ -21,7 +21,14 @@ from distlint.analyzer.symbolic.continuations import (
     TryBlock,
     WithBlock,
 )
-from distlint.analyzer.symbolic.execution_log import Decided, Exited, Jumped
+from distlint.analyzer.symbolic.execution_log import (
+    Caught,
+    Decided,
+    Exited,
+    Failed,
+    Jumped,
+    Raised,
+)
 from distlint.analyzer.symbolic.function_calls import is_cached
 from distlint.analyzer.symbolic.state import Event, Exit, Frame, Stop
 from distlint.analyzer.symbolic.values import Const, Value, const, unknown
@@ -102,6 +109,8 @@ class Unwinder(Calls):
     def do_raise(self, s: ir.Raise | ir.Assert, k: RestOfBlock) -> Stop | None:
         if not self.is_stopped(k, s.raised) and self.fails_on_the_way(k, s.site, ()):
             return None
+        if self.log is not None:
+            self.log.append(Raised(self.frame, s.site))
         self.results = {}
         self.k = k.next
         return self.unwind(AbruptCompletion.RAISE, const(s.raised), s.site)
@@ -252,7 +261,7 @@ class Unwinder(Calls):
     def end_try(self, k: TryBlock) -> Stop | None:
         """The body of a try has come to its end: or has its last statement failed?"""
         handler = self.swallowing(k)
-        if handler is not None and RISKY in self.store and self.failed(k, "end", handler):
+        if handler is not None and RISKY in self.store and self.failed(k, None, handler):
             self.handle(k, handler)
             return None
         if k.was_risky:
@@ -275,9 +284,13 @@ class Unwinder(Calls):
         """The handler that takes an exception raised by the program itself."""
         return next((handler for handler in s.handlers if handler.catches(raised)), None)
 
-    def failed(self, k: TryBlock, where: object, handler: ir.Handler) -> bool:
-        """Has something in the body of the try at ``k`` raised on this rank alone?"""
+    def failed(self, k: TryBlock, site: int | None, handler: ir.Handler) -> bool:
+        """Has something in the body of the try at ``k`` raised on this rank alone?
+
+        Before what stands at the site, or None: before the end of the body.
+        """
         frame = k.frame or self.frame
+        where = "end" if site is None else ("before", site)
         atom = unknown(
             "exception",
             k.statement.site,
@@ -292,6 +305,10 @@ class Unwinder(Calls):
         self.store.pop(RISKY, None)
         if self.log is not None:
             self.log.append(Decided(frame, handler.site, atom, outcome, self.it))
+            if outcome and site is None:
+                self.log.append(Failed(frame, k.statement.site, k.it))
+            elif outcome and site is not None:
+                self.log.append(Failed(self.frame, site, self.it))
         return outcome
 
     def fails_before(self, event: Event) -> bool:
@@ -307,7 +324,7 @@ class Unwinder(Calls):
             if isinstance(k, TryBlock):
                 handler = self.swallowing(k) if risky else None
                 if handler is not None:
-                    if not self.failed(k, ("before", site), handler):
+                    if not self.failed(k, site, handler):
                         return False
                     self.frame = k.frame or self.frame
                     self.handle(k, handler)
@@ -322,6 +339,8 @@ class Unwinder(Calls):
         if k.statement.orelse and after is not None:
             after = after.next  # the else block is skipped
         self.frame = k.frame or self.frame
+        if self.log is not None:
+            self.log.append(Caught(self.frame, handler.site))
         self.it = k.it
         self.results, self.inner = {}, ()
         if handler.name:
