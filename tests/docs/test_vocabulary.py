@@ -50,7 +50,18 @@ EXPLAINED = {
 }
 """Pages that introduce the name of an idea."""
 
-PRINTS = ("cli", "diagnose", "doctor", "engine", "harness", "output", "rules", "runtime", "server")
+PRINTS = (
+    "cli",
+    "confirm",
+    "diagnose",
+    "doctor",
+    "engine",
+    "harness",
+    "output",
+    "rules",
+    "runtime",
+    "server",
+)
 """Packages whose texts users read."""
 
 

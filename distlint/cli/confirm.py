@@ -1,0 +1,149 @@
+"""``distlint confirm``: write scripts that show the reported hangs, and run them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from distlint.cli import FINDINGS, OK, options
+from distlint.cli.parser import Parser
+from distlint.engine.errors import ConfigError
+from distlint.engine.settings import Resolver
+from distlint.source.numbers import whole_number
+from distlint.source.paths import display
+
+if TYPE_CHECKING:
+    from distlint.confirm.reproducers import Reproducer
+    from distlint.output.style import Printer
+
+VERDICTS = {
+    "hang": ("confirmed", "the ranks wait for each other"),
+    "wrong data": ("confirmed", "the ranks exchange data that do not belong together"),
+    "fail": ("not confirmed", "the script fails"),
+    "finishes": ("not confirmed", "the script finishes"),
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    chosen = parser().read(arguments)
+    path, row = _target(chosen.target)
+    found = [
+        each
+        for each in _reproducers(path, options.resolver(chosen, runs_rules=True))
+        if row in {None, each.finding.place.span.row} and chosen.code in {None, each.finding.code}
+    ]
+    from distlint.output.style import printer
+
+    out = printer(sys.stdout, color=options.colored(chosen.color, sys.stdout))
+    if not found:
+        if not chosen.quiet:
+            out.line("No findings about hangs.")
+        return OK
+    if chosen.output_file is not None:
+        _write(found, chosen.output_file)
+    if chosen.run:
+        return _run(found, out)
+    for each in found:
+        if each.script is None or chosen.output_file is None:
+            _show(each, len(found) == 1, out)
+    return OK if all(each.script is not None for each in found) else FINDINGS
+
+
+def _reproducers(path: Path, resolver: Resolver) -> list[Reproducer]:
+    from distlint.confirm.reproducers import reproducers_in
+
+    return reproducers_in(path, resolver)
+
+
+def _show(each: Reproducer, is_one: bool, out: Printer) -> None:
+    if each.script is None:
+        out.line(_place(each), each.reason)
+        return
+    if not is_one:
+        out.line(f"# ---- {_place(each)}")
+    for line in each.script.source.splitlines():
+        out.line(line)
+
+
+def _write(found: Sequence[Reproducer], target: Path) -> None:
+    """Write the script to a file, or all scripts to a folder."""
+    scripts = {each.finding: each.script.source for each in found if each.script is not None}
+    if target.is_dir():
+        for finding, source in scripts.items():
+            place = finding.place
+            _save(target / f"{place.path.stem}_{place.span.row}_{finding.code}.py", source)
+    elif len(scripts) > 1:
+        rows = ", ".join(dict.fromkeys(str(finding.place.span.row) for finding in scripts))
+        raise ConfigError(f"{len(scripts)} scripts: name a directory, or one of the lines {rows}")
+    else:
+        for source in scripts.values():
+            _save(target, source)
+
+
+def _save(path: Path, source: str) -> None:
+    try:
+        path.write_text(source, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {display(path)}: {error.strerror}") from None
+
+
+def _run(found: Sequence[Reproducer], out: Printer) -> int:
+    from distlint.confirm.run import confirmed
+    from distlint.harness.cluster import missing
+
+    lacking = missing()
+    if lacking is not None:
+        raise ConfigError(f"--run executes the scripts under gloo: {lacking}")
+    are_confirmed = True
+    for each in confirmed(found):
+        are_confirmed = are_confirmed and each.is_confirmed
+        if each.effect is None:
+            out.line(_place(each.reproducer), "no script: ", each.reproducer.reason)
+            continue
+        verdict, what = VERDICTS[each.effect]
+        style = "bold green" if each.is_confirmed else "bold yellow"
+        out.line(_place(each.reproducer), (verdict, style), f", {what}")
+        for ranks, end in each.ends:
+            out.line(f"    {ranks}: {end}")
+    return OK if are_confirmed else FINDINGS
+
+
+def _place(each: Reproducer) -> str:
+    place = each.finding.place
+    return f"{display(place.path)}:{place.span.row}: {each.finding.code} "
+
+
+def parser() -> Parser:
+    parser = Parser(
+        "distlint confirm",
+        description="Write a script that shows a reported hang, and run it.",
+        epilog="Exit status: 0 each finding has a script, and is confirmed with --run, "
+        "1 some have none or are not confirmed, 2 distlint itself failed.",
+    )
+    parser.add_argument("target", metavar="FILE[:LINE]", help="a script, or the line of a finding")
+    parser.add_argument("--code", metavar="CODE", help="only findings with this code")
+    parser.add_argument(
+        "--run", action="store_true", help="execute the scripts under gloo (needs torch)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output-file",
+        type=Path,
+        metavar="FILE",
+        help="write the script to this file, or each script to this directory",
+    )
+    options.add_configuration(parser)
+    options.add_display(parser)
+    return parser
+
+
+def _target(text: str) -> tuple[Path, int | None]:
+    """The file and, after a colon, the line; a file whose own name ends so wins."""
+    name, separator, line = text.rpartition(":")
+    row = whole_number(line) if separator and line.isdecimal() else None
+    path = Path(text)
+    if row is None or path.exists():
+        return path.absolute(), None
+    return Path(name).absolute(), row

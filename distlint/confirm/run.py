@@ -1,0 +1,61 @@
+"""Running the scripts under gloo, and what each rank was seen to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from distlint.confirm.reproducers import Reproducer
+from distlint.confirm.script import Script
+from distlint.harness.cluster import Cluster, Effect, Outcome, RankOutcome
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What became of the script for a finding."""
+
+    reproducer: Reproducer
+    effect: Effect | None = None
+    """None where there is no script."""
+    ends: tuple[tuple[str, str], ...] = ()
+    """Groups of ranks, and where each group was in the end."""
+
+    @property
+    def is_confirmed(self) -> bool:
+        return self.effect in {"hang", "wrong data"}
+
+
+def confirmed(reproducers: Sequence[Reproducer]) -> Iterator[Confirmation]:
+    """Run all scripts, and say of each how it ended, in their order."""
+    with Cluster() as cluster:
+        jobs = [
+            None
+            if each.script is None
+            else cluster.submit(each.script.source, ranks=each.script.ranks)
+            for each in reproducers
+        ]
+        for reproducer, job in zip(reproducers, jobs, strict=True):
+            if reproducer.script is None or job is None:
+                yield Confirmation(reproducer)
+            else:
+                outcome = job.result()
+                ends = tuple(_ends(reproducer.script, outcome))
+                yield Confirmation(reproducer, outcome.effect, ends)
+
+
+def _ends(script: Script, outcome: Outcome) -> Iterator[tuple[str, str]]:
+    ends = [_end(script, rank) for rank in outcome.ranks]
+    for end in dict.fromkeys(ends):
+        numbers = [rank for rank, own in enumerate(ends) if own == end]
+        name = "rank" if len(numbers) == 1 else "ranks"
+        yield f"{name} {', '.join(map(str, numbers))}", end
+
+
+def _end(script: Script, rank: RankOutcome) -> str:
+    """Where a rank was in the end, with the line of the source."""
+    if rank.events and not rank.events[-1].done:
+        last = rank.events[-1]
+        return f"stuck in {last.op} ({script.notes.get(last.line, f'line {last.line}')})"
+    if rank.exit == 0:
+        return "finished"
+    return (rank.err.strip().splitlines() or ["ended"])[-1]

@@ -1,0 +1,93 @@
+"""The script that shows a hang: the decisions, loops and collectives of the replay, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from textwrap import wrap
+
+from distlint.analyzer.ir.positions import Locators
+from distlint.analyzer.project.module import Module
+from distlint.analyzer.symbolic.proofs import Proof
+from distlint.confirm.collectives import Collectives
+from distlint.confirm.lines import EMPTY, WIDTH, Line, Lines
+from distlint.confirm.observed import Observed, Site, Unit
+from distlint.confirm.writer import FAILURE, Writer
+from distlint.source.finding import Finding
+from distlint.source.paths import display
+
+TIMEOUT = 30
+"""Seconds until the ranks give up, where they do not see that a peer has gone."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script, and which of its lines issue the collectives of which sites."""
+
+    source: str
+    ranks: int
+    sites: dict[int, Site]
+    notes: dict[int, str]
+    """What of the source these lines stand for."""
+
+
+def write(
+    finding: Finding, main: Module, proof: Proof, observed: Observed, locators: Locators
+) -> Script:
+    """The script for a finding in a module.
+
+    Raises:
+        CannotWrite: if what leads to the hang has no counterpart there.
+    """
+    writer = Writer(observed, locators, main.key, Collectives(proof.divergence, observed.ranks))
+    body = writer.entry(Unit(main, None), proof.entry)
+    lines = list(_header(finding, writer, body))
+    for function in writer.written:
+        lines += [EMPTY, EMPTY, *function]
+    lines += [EMPTY, EMPTY, *body]
+    lines += [Line(0, 'print(f"rank {rank} has finished", flush=True)')]
+    sites = {number: line.site for number, line in enumerate(lines, 1) if line.site is not None}
+    notes = {number: line.note for number, line in enumerate(lines, 1) if number in sites}
+    return Script("\n".join(line.text for line in lines) + "\n", observed.ranks, sites, notes)
+
+
+def _header(finding: Finding, writer: Writer, body: Lines) -> Iterator[Line]:
+    yield from (Line(0, text) for text in _docstring(finding, writer.observed.ranks))
+    code = [line.code for line in chain(body, *writer.written)]
+    yield EMPTY
+    if any(line.startswith("@contextlib") for line in code):
+        yield Line(0, "import contextlib")
+    yield Line(0, "import datetime")
+    if writer.observed.exits:
+        yield Line(0, "import sys")
+    yield EMPTY
+    if any("torch." in line for line in code):
+        yield Line(0, "import torch")
+    yield Line(0, "import torch.distributed as dist")
+    if any(FAILURE in line for line in code):
+        yield from (EMPTY, EMPTY, Line(0, f"class {FAILURE}(Exception):"))
+        yield from (Line(1, '"""Stands for what is raised in the source."""'), EMPTY)
+    yield EMPTY
+    timeout = f"datetime.timedelta(seconds={TIMEOUT})"
+    yield Line(0, f'dist.init_process_group("gloo", timeout={timeout})')
+    yield Line(0, "rank = dist.get_rank()")
+    if writer.collectives.groups:
+        each = ", ".join(map(repr, writer.collectives.groups))
+        yield Line(0, f"groups = {{ranks: dist.new_group(ranks) for ranks in ({each},)}}")
+    yield from writer.tables
+
+
+def _docstring(finding: Finding, ranks: int) -> Iterator[str]:
+    place = finding.place
+    effect = finding.explanation.effect if finding.explanation is not None else ""
+    yield f'"""{finding.code} at {display(place.path)}:{place.span.row}, to run.'
+    yield ""
+    for text in (
+        f"Run:      torchrun --nproc-per-node {ranks} THIS_FILE",
+        f"Expected: {effect}.",
+        "Each line stands for the line of the source that is named beside it.",
+    ):
+        plain = text.replace("\\", "/").replace('"', "'")
+        yield from wrap(plain, WIDTH, subsequent_indent=" " * 10)
+    yield '"""'

@@ -1,0 +1,94 @@
+"""A script run without torch, one rank after the other: which collectives does each issue?"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+
+from distlint.confirm.script import Script
+
+REDUCTIONS = ("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")
+
+
+class _Enough(BaseException):
+    """The rank has issued as many collectives as were asked for."""
+
+
+def issued(script: Script, rank: int, most: int) -> tuple[list[int], bool]:
+    """The lines of the first collectives of a rank, and whether there are no more than those."""
+    found: list[int] = []
+
+    def note(group: object) -> None:
+        caller = sys._getframe(2).f_lineno
+        if caller in script.sites and (group is None or rank in _members(group)):
+            if len(found) >= most:
+                raise _Enough
+            found.append(caller)
+
+    names = {"__name__": "__main__", "__builtins__": _builtins(_Torch(rank, note))}
+    try:
+        exec(compile(script.source, "reproducer", "exec"), names)
+    except _Enough:
+        return found, False
+    except (SystemExit, Exception):
+        pass
+    return found, True
+
+
+def _members(group: object) -> Sequence[int]:
+    return group if isinstance(group, tuple) else ()
+
+
+class _Torch:
+    """What of torch a script uses: a collective notes from where it was called."""
+
+    def __init__(self, rank: int, note: Callable[[object], None]) -> None:
+        self.rank = rank
+        self.note = note
+        self.distributed = self
+
+    ReduceOp = SimpleNamespace(**dict.fromkeys(REDUCTIONS))
+
+    def get_rank(self) -> int:
+        return self.rank
+
+    def init_process_group(self, *args: object, **keywords: object) -> None:
+        pass
+
+    def zeros(self, size: int) -> None:
+        pass
+
+    def new_group(self, ranks: tuple[int, ...]) -> tuple[int, ...]:
+        self.note(None)
+        return ranks
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        def collective(*args: object, group: object = None, **keywords: object) -> None:
+            self.note(group)
+
+        return collective
+
+
+def _builtins(torch: _Torch) -> Mapping[str, object]:
+    """The builtins that a script uses, and nothing that reaches the machine."""
+
+    def find(name: str, *rest: object) -> object:
+        return _MODULES.get(name, torch)
+
+    used = ("range", "iter", "next", "Exception", "__build_class__")
+    known = {name: getattr(builtins, name) for name in used}
+    return {**known, "print": lambda *args, **keywords: None, "__import__": find}
+
+
+def _exit(status: int) -> None:
+    raise SystemExit(status)
+
+
+_MODULES: dict[str, object] = {
+    "contextlib": contextlib,
+    "datetime": SimpleNamespace(timedelta=lambda seconds: seconds),
+    "sys": SimpleNamespace(exit=_exit),
+}
