@@ -15,6 +15,8 @@ from distlint.confirm.observed import Visit
 REDUCTIONS = "torch.distributed.ReduceOp."
 SUM = "dist.ReduceOp.SUM"
 
+OBJECTS = ("_object", "_object_list")
+
 APART = 10
 """By how many elements tensors of different shapes differ."""
 
@@ -40,7 +42,7 @@ class Standin:
     """A collective of torch; what differs between ranks is an expression."""
 
     kind: str
-    """As in the catalogue; those of frameworks become a reduction."""
+    """What it is called as, or its kind in the catalogue; those of frameworks are reductions."""
     size: str
     """Number of elements, which tells collectives from each other that must not meet."""
     root: str
@@ -108,6 +110,14 @@ def _new_group(of: Standin) -> str:
     return _listed("new_group", of.members)
 
 
+def _broadcast_objects(of: Standin) -> str:
+    return _listed("broadcast_object_list", "[rank]", f"src={of.root}", of.group)
+
+
+def _gather_objects(of: Standin) -> str:
+    return _listed("all_gather_object", f"[None] * {of.count}", "rank", of.group)
+
+
 _CALLS: dict[str, Callable[[Standin], str]] = {
     "barrier": _barrier,
     "broadcast": _broadcast,
@@ -116,6 +126,8 @@ _CALLS: dict[str, Callable[[Standin], str]] = {
     "gather": _gather,
     "scatter": _scatter,
     "group_creation": _new_group,
+    "broadcast_object_list": _broadcast_objects,
+    "all_gather_object": _gather_objects,
 }
 
 
@@ -153,7 +165,7 @@ class Collectives:
             self.groups.update(dict.fromkeys(sorted(sets)))
         reduction = chosen(lambda event, _: Code(_reduction(event)))
         return Standin(
-            kind=kind,
+            kind=_kind_in_torch(events[0]),
             size=chosen(lambda event, _: self.size(event)),
             root=chosen(_root),
             members=members,
@@ -184,6 +196,13 @@ class Collectives:
         return bool(self.divergence.differs) and any(
             each is not None and each.match == event.match for each in (first, second)
         )
+
+
+def _kind_in_torch(event: Event) -> str:
+    module, _, name = event.name.rpartition(".")
+    if module != "torch.distributed":
+        return ""
+    return name if name in _CALLS else "" if name.endswith(OBJECTS) else event.kind
 
 
 def _reduction(event: Event) -> str:

@@ -72,10 +72,12 @@ class Observed:
     """Generators that manage the ``with`` at a site."""
     failures: dict[Site, ByRank[dict[Visit, None]]] = field(default_factory=dict)
     """When a rank has failed before what stands there."""
+    raised: dict[Site, ByRank[dict[Visit, None]]] = field(default_factory=dict)
+    """When the program has raised an exception itself."""
     exits: dict[Site, bool] = field(default_factory=dict)
     """Where a process ends: as it should?"""
     jumps: set[Site] = field(default_factory=set)
-    """Where a return, break, continue or raise was executed."""
+    """Where a return, break or continue was executed."""
     caught: set[Site] = field(default_factory=set)
     """Handlers that were entered."""
     order: dict[Site, int] = field(default_factory=dict)
@@ -121,7 +123,9 @@ class Observed:
         elif isinstance(entry, LoopReached):
             _of_rank(self.tests, site, self.ranks, rank)[visit] = None
             self.head(site, rank, entry)
-        elif isinstance(entry, (Jumped, Raised)):
+        elif isinstance(entry, Raised):
+            _of_rank(self.raised, site, self.ranks, rank)[visit] = None
+        elif isinstance(entry, Jumped):
             self.jumps.add(site)
         elif isinstance(entry, Exited):
             self.exits[site] = entry.ok

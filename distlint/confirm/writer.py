@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -185,9 +186,8 @@ class Writer:
     def attempt(self, s: ir.Try, depth: int) -> Lines:
         site = self.site(s.site)
         body = self.block(s.body, depth + 1)
-        body += self.failure(
-            site, self.visits_of(self.observed.visits.get(site, []), [site]), depth + 1
-        )
+        visits = self.visits_of(self.observed.visits.get(site, []), [site])
+        body += self.failure(self.observed.failures.get(site), s.site, visits, depth + 1)
         orelse, final = self.block(s.orelse, depth + 1), self.block(s.final, depth + 1)
         entered = [each for each in s.handlers if self.site(each.site) in self.observed.caught]
         if len(entered) > 1:
@@ -208,12 +208,19 @@ class Writer:
         return lines
 
     def jump(self, s: ir.Stmt, depth: int) -> Lines:
-        """A return, break, continue or raise that was come to."""
+        """A return, break or continue that was come to."""
         lines = self.reached(s, depth)
-        site = self.site(s.site)
-        if site in self.observed.jumps:
+        if self.site(s.site) in self.observed.jumps:
             lines.append(Line(depth, _JUMPS[type(s)], self.note(s.site)))
         return lines
+
+    def raising(self, s: ir.Raise | ir.Assert, depth: int) -> Lines:
+        """An exception of the program, which an assertion raises at some visits only."""
+        site = self.site(s.site)
+        visits = self.visits_of(self.observed.visits.get(site, []), [site])
+        visits = _without(visits, self.observed.failures.get(site))
+        raised = self.failure(self.observed.raised.get(site), s.site, visits, depth, s.raised)
+        return [*self.reached(s, depth), *raised]
 
     # ---- what a statement itself does
 
@@ -248,8 +255,9 @@ class Writer:
 
     def at(self, site: Site, visits: ByRank[list[Visit]], depth: int) -> Lines:
         """What is done at a site: calls of functions, a collective, the end of the process."""
-        own = self.failure(site, visits, depth)
-        visits = _without(visits, self.observed.failures.get(site))
+        failed = self.observed.failures.get(site)
+        own = self.failure(failed, site[1], visits, depth)
+        visits = _without(visits, failed)
         calls = self.observed.calls.get(site)
         if calls is not None:
             own += self.call(site, calls, visits, depth)
@@ -307,16 +315,23 @@ class Writer:
             head = f"for _ in range({self.choice(site[1], counts)}):"
         return [Line(line.depth, head), replace(line, depth=line.depth + 1)]
 
-    def failure(self, site: Site, visits: ByRank[list[Visit]], depth: int) -> Lines:
+    def failure(
+        self,
+        failed: ByRank[dict[Visit, None]] | None,
+        site: int,
+        visits: ByRank[list[Visit]],
+        depth: int,
+        what: str = "something fails here",
+    ) -> Lines:
         """An exception before what stands at a site, on the ranks where one was raised."""
-        failed = self.observed.failures.get(site)
         if failed is None:
             return []
         fails = [[visit in did for visit in mine] for did, mine in zip(failed, visits, strict=True)]
-        raised = 'raise Failure("something fails here")'
+        raised = f"raise {FAILURE}({what!r})".replace("'", '"')
+        note = self.note(site)
         if _same(fails):
-            return [Line(depth, raised)]
-        return [Line(depth, f"if {self.choice(site[1], fails)}:"), Line(depth + 1, raised)]
+            return [Line(depth, raised, note)]
+        return [Line(depth, f"if {self.choice(site, fails)}:", note), Line(depth + 1, raised)]
 
     # ---- values that differ
 
@@ -369,7 +384,8 @@ def _text_at(document: Document, span: Span) -> str:
         end += 1
     rows[-1] = rows[-1][:end]
     rows[0] = rows[0][span.column - 1 :]
-    return " ".join(" ".join(rows).split())
+    text = " ".join(" ".join(rows).split())
+    return _SPACE_IN_BRACKETS.sub("", text)
 
 
 def _listed(values: list[Any]) -> str:
@@ -396,12 +412,12 @@ def _same(visits: ByRank[list[T]]) -> T | None:
     return values[0] if len(values) == 1 else None
 
 
+_SPACE_IN_BRACKETS = re.compile(r"(?<=[(\[{]) | (?=[)\]}])")
+
 _JUMPS = {
     ir.Return: "return",
     ir.Break: "break",
     ir.Continue: "continue",
-    ir.Raise: 'raise Failure("raised by the program")',
-    ir.Assert: 'raise Failure("an assertion fails")',
 }
 
 _Write = Callable[[Writer, Any, int], Lines]
@@ -415,4 +431,5 @@ _STATEMENTS: dict[type[ir.Stmt], _Write] = {
     ir.Define: lambda writer, s, depth: [],
     ir.DefineClass: lambda writer, s, depth: [],
     **dict.fromkeys(_JUMPS, Writer.jump),
+    **dict.fromkeys((ir.Raise, ir.Assert), Writer.raising),
 }

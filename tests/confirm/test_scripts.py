@@ -111,6 +111,21 @@ SHAPES = {
         with first():
             dist.all_reduce(x)
         """,
+    "an assertion that fails in one iteration": """\
+        import random
+        for step in range(3):
+            try:
+                assert random.random() > 0.1
+                dist.barrier()
+            except AssertionError:
+                print("skipped")
+        """,
+    "objects and tensors": """\
+        if rank == 0:
+            dist.broadcast_object_list(["state"], src=0)
+        else:
+            dist.broadcast(x, src=0)
+        """,
     "a group of some ranks": """\
         pair = dist.new_group([0, 1])
         if rank == 0:

@@ -129,6 +129,9 @@ class Failed(LogEntry):
 class Raised(LogEntry):
     """The program has raised an exception itself."""
 
+    turns: Iterations
+    """The iterations of the loops around it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caught(LogEntry):

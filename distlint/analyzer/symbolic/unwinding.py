@@ -110,7 +110,7 @@ class Unwinder(Calls):
         if not self.is_stopped(k, s.raised) and self.fails_on_the_way(k, s.site, ()):
             return None
         if self.log is not None:
-            self.log.append(Raised(self.frame, s.site))
+            self.log.append(Raised(self.frame, s.site, self.it))
         self.results = {}
         self.k = k.next
         return self.unwind(AbruptCompletion.RAISE, const(s.raised), s.site)
