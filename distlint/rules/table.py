@@ -130,6 +130,7 @@ RESERVED: dict[str, str] = {
     "DST622": "scheduler-steps-divided",
     "DST623": "rank-local-argument",
     "DST624": "wrapped-twice",
+    "DST625": "update-on-one-rank",
     "DST701": "graph-break",
     "DST702": "dynamo-private",
     "DST703": "dynamic-shape-cudagraph",

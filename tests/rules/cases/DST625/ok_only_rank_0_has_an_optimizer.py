@@ -1,0 +1,24 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def main(loader, rank):
+    dist.init_process_group("gloo")
+    model = torch.nn.Linear(2, 1)
+    if rank == 0:
+        optimizer = torch.optim.Adam(model.parameters())
+    else:
+        optimizer = None
+    for batch in loader:
+        model(batch).mean().backward()
+        for param in model.parameters():
+            dist.reduce(param.grad, 0)
+        if rank == 0:
+            optimizer.step()
+        publish(model)
+
+
+def publish(model):
+    for param in model.parameters():
+        dist.broadcast(param.data, 0)
