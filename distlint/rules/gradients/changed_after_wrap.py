@@ -1,4 +1,4 @@
-"""DST614: parameters that are thawed or replaced after DDP has made its hooks."""
+"""DST614: parameters that are unfrozen, added or converted after DDP has made its hooks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import expressions_in, expressions_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite, Origin
@@ -16,6 +17,7 @@ from distlint.analyzer.static.reaching_definitions import ELEMENT, Path, Point, 
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._wrapped_parts import changes_after_wrap
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -32,7 +34,7 @@ _INNER = "module"
 
 
 class ParametersChangedAfterWrap(SourceRule):
-    """Parameters are unfrozen after the model was wrapped in `DistributedDataParallel`.
+    """Parameters are unfrozen, added or converted after wrapping in `DistributedDataParallel`.
 
     ```python
     net.backbone.requires_grad_(False)
@@ -53,25 +55,39 @@ class ParametersChangedAfterWrap(SourceRule):
     ## Why is this bad?
 
     DDP looks at the parameters once, at construction, and registers hooks on those that require
-    gradients. Parameters that are unfrozen later have no hook: each rank trains them with its local
-    gradients, and the replicas diverge without an error.
+    gradients. Parameters that are unfrozen or added later have no hook, and a conversion to another
+    type or device removes the hooks: each rank trains them with its local gradients, and the
+    replicas diverge without an error. If a layer is replaced, DDP also waits for the gradients of
+    the old one, and the second forward pass raises "Expected to have finished reduction in the
+    prior iteration" unless `find_unused_parameters` is set.
 
     ## What is reported
 
-    `requires_grad = True` or `requires_grad_()` on parameters of `model.module` after
-    `model = DDP(...)`, in a file that never freezes them after the wrap.
+    - `requires_grad = True` or `requires_grad_()` on parameters of `model.module` after
+      `model = DDP(...)`, in a file that never freezes them after the wrap.
+    - A new layer or parameter: `model.module.head = nn.Linear(...)`, `model.module[1] = ...`,
+      `add_module`, `register_module`, `register_parameter` and `setattr`, also by the name that the
+      model had before the wrap, if a backward pass follows.
+    - A conversion of the wrapped model or what is inside: `half()`, `bfloat16()`, `double()`,
+      `to(torch.float16)` and the like, and `cpu()` or `to("cpu")` in a file that uses CUDA, if a
+      backward pass follows.
 
     ## What is not reported
 
-    - Changes before the wrap.
+    - Changes before the wrap, or before another one in the same function.
+    - Layers without parameters, such as `nn.Identity()`, and layers that the model has already.
+    - `model.cuda()` and `model.to(device)`: the model is usually there already.
+    - A conversion to a type that the model was converted to before the wrap.
+    - Files that average gradients themselves, judging by the names in them.
     - Files that also freeze parameters after the wrap, of `model.module` or of the whole wrapper:
       the parameters are switched off and on, as in a GAN, and DDP has hooks for them.
 
     ## Fix safety
 
-    Unsafe: the change is moved before the wrap and applied to the model that is wrapped. Offered if
-    both are in the same block and nothing between them uses the model. To unfreeze after some
-    steps, the model has to be wrapped again, and only you can say when.
+    Unsafe: the unfreezing is moved before the wrap and applied to the model that is wrapped.
+    Offered if both are in the same block and nothing between them uses the model. To unfreeze after
+    some steps, the model has to be wrapped again, and only you can say when. New layers and
+    conversions are not fixed automatically.
 
     ## References
 
@@ -145,11 +161,76 @@ print("grad =", model.module[0].weight.grad.tolist())
 dist.barrier()
 """,
         ),
+        Example(
+            title="A new layer after wrapping",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+model = DDP(net, find_unused_parameters=True)
+model.module[1] = torch.nn.Linear(2, 1)  # expect: DST614
+for step in range(2):
+    model(torch.ones(1, 2) * dist.get_rank()).sum().backward()
+grads = [torch.empty(1, 2) for _ in range(dist.get_world_size())]
+dist.all_gather(grads, model.module[1].weight.grad)
+assert torch.equal(grads[0], grads[1]), "the gradients are not averaged"
+""",
+        ),
+        Example(
+            title="A layer replaced after wrapping",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Linear(2, 2)
+        self.head = torch.nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+dist.init_process_group("gloo")
+model = DDP(Net())
+model.module.head = torch.nn.Linear(2, 4)  # expect: DST614
+for step in range(2):
+    model(torch.ones(1, 2)).sum().backward()
+""",
+        ),
+        Example(
+            title="Converted after wrapping",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = DDP(torch.nn.Linear(2, 1))
+model.bfloat16()  # expect: DST614
+model(torch.ones(1, 2, dtype=torch.bfloat16) * dist.get_rank()).sum().backward()
+grads = [None] * dist.get_world_size()
+dist.all_gather_object(grads, model.module.weight.grad.tolist())
+assert grads[0] == grads[1], "the gradients are not averaged"
+""",
+        ),
     )
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        yield from self._parts(module, catalogue, locators)
         if module.tokens.isdisjoint({_FLAG, f"{_FLAG}_"}) or _INNER not in module.tokens:
             return
         objects = objects_of(module, catalogue)
@@ -177,6 +258,21 @@ dist.barrier()
                 effect="their gradients are not averaged, and the replicas silently diverge",
                 help="Unfreeze before wrapping, or wrap the model again",
                 fix=partial(_fix, point, wrap, Draft(locator, module, catalogue)),
+            )
+
+    def _parts(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
+        """New layers and conversions."""
+        if "backward" not in module.tokens and "DistributedDataParallel" not in module.words:
+            return
+        for change in changes_after_wrap(guards_of(module, catalogue)):
+            locator = locators.of(module.key)
+            yield self.finding(
+                message=change.message,
+                severity=Severity.WARNING,
+                place=locator.place(change.point.statement.site),
+                related=(Related("wrapped here", locator.place(change.wrap.call.site)),),
+                effect=change.effect,
+                help=change.help,
             )
 
 

@@ -9,6 +9,7 @@ from distlint.analyzer.static.names import expressions_in, placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._layers import LAYERS
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Related, Severity
 
@@ -20,17 +21,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-_LAYERS = frozenset(
-    {
-        "Linear", "Bilinear", "Embedding", "EmbeddingBag", "Conv1d", "Conv2d", "Conv3d",
-        "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "BatchNorm1d", "BatchNorm2d",
-        "BatchNorm3d", "SyncBatchNorm", "LayerNorm", "GroupNorm", "RMSNorm", "PReLU", "LSTM", "GRU",
-        "RNN", "MultiheadAttention", "TransformerEncoder", "TransformerDecoder", "Transformer",
-        "TransformerEncoderLayer", "TransformerDecoderLayer",
-    }
-)  # fmt: skip
-"""The layers of torch.nn that have parameters whatever their arguments."""
-
 _DYNAMIC = frozenset({"getattr", "__dict__", "vars", "_modules", "children", "named_children"})
 _MODULE = "torch.nn.Module"
 
@@ -240,7 +230,7 @@ def _unused(objects: Objects, cls: ir.Class) -> Iterator[tuple[str, int]]:
         target, value = statement.targets[0], statement.value
         if not isinstance(target, ir.Attribute) or not isinstance(value, ir.Call):
             continue
-        if ir.last_name(target.value) != "self" or ir.last_name(value.func) not in _LAYERS:
+        if ir.last_name(target.value) != "self" or ir.last_name(value.func) not in LAYERS:
             continue
         dotted = objects.names.dotted(value.func, scope) or ""
         if dotted.startswith("torch.nn.") and _mentions(objects, target.attr) == 1:
