@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._autocast import autocasts
+from distlint.rules.gradients._autocast import autocasts, dtype_of
 from distlint.rules.gradients._steps import backwards
 from distlint.rules.training import leaves_no_gradient
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.ir.positions import Locator, Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.names import Scope
     from distlint.analyzer.static.objects.objects import Objects
@@ -30,6 +30,9 @@ _SCALES = re.compile(
     re.IGNORECASE,
 )
 _NO_OPTIMIZER = re.compile(r"sched|prof|^env$", re.IGNORECASE)
+_FSDP_TYPES = {"MixedPrecision": "ShardedGradScaler", "MixedPrecisionPolicy": "GradScaler"}
+"""What gives FSDP its types, and what scales the loss there."""
+_SHARDS = frozenset({"FullyShardedDataParallel", "FSDP", "fully_shard", "auto_wrap", "wrap"})
 _BEHIND_FORWARD = frozenset({"backward", "step", "zero_grad"})
 
 
@@ -66,7 +69,10 @@ class Fp16NoScaler(SourceRule):
     ## What is reported
 
     `autocast` with `float16`, its default on CUDA, in a function that also calls `backward()`, in a
-    file without a `GradScaler` or other loss scaling.
+    file without a `GradScaler` or other loss scaling. Also `MixedPrecision(param_dtype=...)` with
+    `float16` that the file gives to `FullyShardedDataParallel`, or `MixedPrecisionPolicy` to
+    `fully_shard`, if it calls `backward()` and the step of an optimizer as well: there,
+    `ShardedGradScaler` and `GradScaler` scale the loss.
 
     ## What is not reported
 
@@ -203,13 +209,35 @@ optimizer.step()
 assert not torch.equal(model.weight, before), "nothing is learned"
 """,
         ),
+        Example(
+            title="FSDP in float16",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+from torch.distributed.fsdp import MixedPrecision
+
+dist.init_process_group("gloo")
+precision = MixedPrecision(param_dtype=torch.float16)  # expect: DST605
+net = torch.nn.Linear(4, 4, bias=False)
+model = FSDP(net, device_id=torch.device("cpu"), mixed_precision=precision)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e6)
+before = [parameter.detach().clone() for parameter in model.parameters()]
+loss = model(torch.ones(2, 4)).float().sum() * 1e-9
+loss.backward()
+optimizer.step()
+after = [parameter.detach() for parameter in model.parameters()]
+assert not all(map(torch.equal, before, after)), "nothing is learned"
+""",
+        ),
     )
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         words = module.words
-        if "autocast" not in words or "backward" not in module.tokens:
+        if words.isdisjoint({"autocast", *_FSDP_TYPES}) or "backward" not in module.tokens:
             return
         if "step" not in module.tokens or any(_SCALES.search(word) for word in words):
             return
@@ -222,6 +250,8 @@ assert not torch.equal(model.weight, before), "nothing is learned"
             if not each.site.call.args  # optimizer.backward(loss) may scale
         }
         steps = _Steps(objects)
+        if any(steps.reach(each) for each in objects.names.scopes if id(each) in scopes):
+            yield from self._sharded(objects, locators.of(module.key))
         for region in autocasts(objects):
             enabled = [a for a in region.site.call.args if a.keyword == "enabled"]
             if region.dtype != "float16" or enabled or _is_frozen(region.site.point):
@@ -235,6 +265,21 @@ assert not torch.equal(model.weight, before), "nothing is learned"
                     place=locators.of(module.key).place(region.site.call.site),
                     effect="gradients below 6e-8 become 0, and layers stop learning",
                     help="Use a `GradScaler`, or bfloat16",
+                )
+
+    def _sharded(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
+        """The types of FSDP in which gradients are float16."""
+        for site in objects.calls(_FSDP_TYPES):
+            given = objects.argument(site, "param_dtype", 0).value
+            if given is None or dtype_of(objects, given, site) != "float16":
+                continue
+            if any(each.name in _SHARDS for each, _ in objects.uses.passed_to(site.call)):
+                yield self.finding(
+                    message="FSDP trains in float16 without loss scaling",
+                    severity=Severity.WARNING,
+                    place=locator.place(site.call.site),
+                    effect="gradients below 6e-8 become 0, and layers stop learning",
+                    help=f"Use a `{_FSDP_TYPES[site.name]}`, or bfloat16",
                 )
 
 
