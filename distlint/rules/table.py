@@ -131,6 +131,7 @@ RESERVED: dict[str, str] = {
     "DST623": "rank-local-argument",
     "DST624": "wrapped-twice",
     "DST625": "update-on-one-rank",
+    "DST626": "local-scaler",
     "DST701": "graph-break",
     "DST702": "dynamo-private",
     "DST703": "dynamic-shape-cudagraph",

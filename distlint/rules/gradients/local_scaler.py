@@ -1,0 +1,241 @@
+"""DST626: a scaler that looks for infinite gradients in the shard of its own rank only."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.guards.gates import gates_before
+from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Path, path_of
+from distlint.fixers import imports
+from distlint.fixers.draft import CannotFix, Draft
+from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._autocast import SCALER
+from distlint.rules.gradients._steps import exclude
+from distlint.source.finding import Finding, Fix, Related, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.project.module import Module
+    from distlint.catalogue.catalogue import Catalogue
+    from distlint.source.document import Document
+
+_FSDP = ("torch.distributed.fsdp.FullyShardedDataParallel", "FSDP")
+_SHARDED = "ShardedGradScaler"
+
+
+class LocalScaler(SourceRule):
+    """A model in `FullyShardedDataParallel` is trained with a plain `GradScaler`.
+
+    ```python
+    model = FSDP(net, mixed_precision=MixedPrecision(param_dtype=torch.float16))
+    scaler = torch.amp.GradScaler("cuda")  # bad: each rank looks at its own shard
+    scaler.scale(model(batch).mean()).backward()
+    scaler.step(optimizer)
+    ```
+
+    ## Use instead
+
+    ```python
+    from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+
+    scaler = ShardedGradScaler()
+    ```
+
+    bfloat16 needs no scaler.
+
+    ## Why is this bad?
+
+    `scaler.step(optimizer)` skips the step if a gradient is infinite. With FSDP, a rank has the
+    gradients of its shard only: if these overflow on one rank, it skips the step and lowers its
+    scale, while the others take the step. From then on the shards belong to different steps, and
+    the losses are scaled differently, without an error. `ShardedGradScaler` reduces over the ranks
+    whether something was infinite.
+
+    ## What is reported
+
+    `GradScaler` of torch whose `step` is called, in a file that wraps a model in
+    `FullyShardedDataParallel`.
+
+    ## What is not reported
+
+    - The file mentions `ShardedGradScaler`.
+    - `fully_shard`: its gradients are distributed tensors, and `GradScaler` reduces over them.
+    - `enabled=False`, and `ShardingStrategy.NO_SHARD`.
+    - The scaler and the wrap are in different branches of one `if`, or on opposite values of one
+      setting, such as after `assert not args.fsdp`: the scaler may be for DDP.
+
+    ## Fix safety
+
+    Unsafe: the class is replaced, where it is called with a device and keywords. The ranks then
+    skip the same steps, with one more reduction in each.
+
+    ## References
+
+    - [PyTorch: FullyShardedDataParallel](https://docs.pytorch.org/docs/stable/fsdp.html)
+    - [PyTorch: Gradient scaling](https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling)
+    """
+
+    code = "DST626"
+    name = "local-scaler"
+    severity = Severity.WARNING
+
+    good = (
+        Example(
+            title="ShardedGradScaler",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+model = FSDP(torch.nn.Linear(4, 4, bias=False), device_id=torch.device("cpu"))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = ShardedGradScaler(device="cpu")
+(weight,) = model.parameters()
+before = weight.detach().clone()
+scaler.scale(model(torch.ones(2, 4)).sum()).backward()
+if rank == 0:
+    weight.grad[0] = float("inf")  # an overflow in the shard of rank 0
+scaler.step(optimizer)
+scaler.update()
+assert torch.equal(before, weight), "both ranks skip the step"
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+        Example(
+            title="fully_shard",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import fully_shard
+
+dist.init_process_group("gloo")
+mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+model = torch.nn.Linear(4, 4, bias=False)
+fully_shard(model, mesh=mesh)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu")
+before = model.weight.to_local().detach().clone()
+scaler.scale(model(torch.ones(2, 4)).sum()).backward()
+if dist.get_rank() == 0:
+    model.weight.grad.to_local()[0] = float("inf")
+scaler.step(optimizer)
+scaler.update()
+assert torch.equal(before, model.weight.to_local()), "both ranks skip the step"
+dist.barrier()
+dist.destroy_process_group()
+""",
+        ),
+    )
+
+    bad = (
+        Example(
+            title="An overflow on rank 0",
+            effect="fail",
+            code="""\
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+model = FSDP(torch.nn.Linear(4, 4, bias=False), device_id=torch.device("cpu"))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu")  # expect: DST626
+(weight,) = model.parameters()
+before = weight.detach().clone()
+scaler.scale(model(torch.ones(2, 4)).sum()).backward()
+if rank == 0:
+    weight.grad[0] = float("inf")  # an overflow in the shard of rank 0
+scaler.step(optimizer)
+scaler.update()
+steps = [None] * dist.get_world_size()
+dist.all_gather_object(steps, not torch.equal(before, weight))
+assert len(set(steps)) == 1, f"which ranks took the step: {steps}"
+""",
+        ),
+    )
+
+    def check(
+        self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterable[Finding]:
+        words = module.words
+        if "GradScaler" not in words or _SHARDED in words or "step" not in module.tokens:
+            return
+        if words.isdisjoint({"FullyShardedDataParallel", "FSDP"}):
+            return
+        objects = objects_of(module, catalogue)
+        locator = locators.of(module.key)
+        wraps = [
+            wrap for wrap in objects.calls_to(*_FSDP) if "NO_SHARD" not in ir.tokens_of(wrap.call)
+        ]
+        for made in objects.calls_to(SCALER):
+            wrap = _wrap_beside(objects, made, wraps)
+            if wrap is not None:
+                yield self.finding(
+                    message="`GradScaler` decides on each rank whether FSDP takes the step",
+                    severity=Severity.WARNING,
+                    place=locator.place(made.call.site),
+                    related=(Related("sharded here", locator.place(wrap.call.site)),),
+                    effect="after an overflow on one rank, the shards belong to different steps",
+                    help=f"Use `{_SHARDED}`",
+                    fix=partial(_fix, made, Draft(locator, module, catalogue)),
+                )
+
+
+def _wrap_beside(objects: Objects, made: CallSite, wraps: list[CallSite]) -> CallSite | None:
+    """The wrap of a model that a scaler may be for, where it decides about steps."""
+    enabled = objects.argument(made, "enabled")
+    if objects.constant(enabled, made.point, True) is False:
+        return None
+    if not any(True for _ in objects.uses.methods_on(made.call, {"step"})):
+        return None
+    without = {(path, not holds) for path, holds in _settings(made)}
+    for wrap in wraps:
+        if not exclude(wrap.point, made.point) and without.isdisjoint(_settings(wrap)):
+            return wrap
+    return None
+
+
+def _settings(site: CallSite) -> set[tuple[Path, bool]]:
+    """The settings on which a call is reached: ``args.fsdp``, and whether it has to hold."""
+    asked = [(gate.test, gate.wanted) for gate in gates_before(site.point)]
+    for node in ir.nodes_of(site.point.statement):
+        if isinstance(node, ir.Conditional):
+            for arm, holds in ((node.body, True), (node.orelse, False)):
+                if any(each is site.call for each in expressions_in(arm)):
+                    asked.append((node.test, holds))
+    found = set()
+    for test, wanted in asked:
+        while isinstance(test, ir.Not) and wanted is not None:
+            test, wanted = test.value, not wanted
+        path = path_of(test)
+        if path is not None and wanted is not None:
+            found.add((path, wanted))
+    return found
+
+
+def _fix(made: CallSite, draft: Draft) -> Fix:
+    if any(argument.keyword is None and not _is_device(argument) for argument in made.call.args):
+        raise CannotFix("arguments by position differ between versions of torch")
+    call = draft.node(made.call.site, cst.Call)
+    name = imports.imported(draft, "torch.distributed.fsdp.sharded_grad_scaler", _SHARDED, call)
+    draft.replace(call.func, name)
+    return draft.fix("unsafe", f"Use `{_SHARDED}`")
+
+
+def _is_device(argument: ir.Argument) -> bool:
+    """``GradScaler("cuda")``: both classes are given the device first."""
+    return isinstance(argument.value, ir.Literal) and isinstance(argument.value.value, str)
