@@ -12,6 +12,7 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.ranks import is_read_as, is_read_as_size, values
+from distlint.rules.setup._node_shards import parts_taken
 from distlint.rules.setup._nodes import SPAWNS, is_for_one_node, is_launched_on_one_node
 from distlint.rules.setup._order import inits, is_test
 from distlint.rules.training import samplers
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _COUNT = ("torch.cuda.device_count",)
+_TRAINING = frozenset({"backward", "zero_grad", "IterableDataset", "Trainer", "DataLoader"})
+_LOST = "each node reads the same shards, and the others are not read"
 _SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
 _WORLD = re.compile(r"(^|_)world_?size$", re.IGNORECASE)
 _OTHERS = frozenset({"DataParallel", "spawn", "start_processes"})
@@ -73,10 +76,16 @@ class DeviceCountAsWorldSize(SourceRule):
       passes, if the number of replicas is the world size;
     - `num_replicas=torch.cuda.device_count()`, if the rank is that among all processes.
 
+    And a part of the data that the local rank selects, out of as many as the world size:
+    `data[local_rank::world_size]`, `range(local_rank, len(data), world_size)`,
+    `dataset.shard(world_size, local_rank)`, `split_dataset_by_node` and
+    `if step % world_size == local_rank`. As info in a file that neither trains nor loads
+    batches, such as for inference, which is often run on one node.
+
     ## What is not reported
 
-    - Both numbers of a sampler are those of the node: each node then reads all of the data, which
-      may be its own.
+    - Both numbers of a sampler or part are those of the node: each node then reads all of the
+      data, which may be its own.
     - The process group is given the local rank, the file starts its processes with `mp.spawn`, or
       it runs on one node only, for the reasons that [DST504](global-rank-as-device.md) has.
     - The file uses neither `WORLD_SIZE` nor `get_world_size()`, or it uses `DataParallel` or
@@ -98,6 +107,7 @@ class DeviceCountAsWorldSize(SourceRule):
     code = "DST513"
     name = "device-count-as-world-size"
     severity = Severity.WARNING
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(
@@ -229,13 +239,32 @@ print(dist.get_world_size())
 dist.destroy_process_group()
 """,
         ),
+        Example(
+            title="Files by the local rank",
+            effect="static",
+            why_static="it shows on two nodes only",
+            code="""\
+import os
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def loader(files):
+    local_rank = int(os.environ["LOCAL_RANK"])
+    dist.init_process_group("gloo")
+    mine = files[local_rank :: dist.get_world_size()]  # expect: DST513
+    return DataLoader(TensorDataset(torch.cat([torch.load(file) for file in mine])))
+""",
+        ),
     )
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "DistributedSampler" in module.words and SPAWNS.isdisjoint(module.words):
-            yield from self._samplers(objects_of(module, catalogue), document, locators)
+        if SPAWNS.isdisjoint(module.words):
+            yield from self._by_local_numbers(objects_of(module, catalogue), document, locators)
         words = module.words
         if "device_count" not in words or not _OTHERS.isdisjoint(words):
             return
@@ -252,23 +281,50 @@ dist.destroy_process_group()
                     help="Use `dist.get_world_size()`",
                 )
 
-    def _samplers(
+    def _by_local_numbers(
         self, objects: Objects, document: Document, locators: Locators
     ) -> Iterator[Finding]:
-        found = [(each, wrong) for each in samplers(objects) if (wrong := _of_node(each))]
+        """Samplers and parts of the data by the numbers of the node."""
+        found = [
+            (each.site.point, each.call.site, f"`DistributedSampler` is given {wrong[0]}", wrong[1])
+            for each in (samplers(objects) if "DistributedSampler" in objects.module.words else ())
+            if (wrong := _of_node(each))
+        ]
+        found += [
+            (point, point.statement.site, "the local rank selects a part of the data", _LOST)
+            for point in _parts_of_node(objects)
+        ]
         if not found or is_for_one_node(objects) or _joins_by_local_rank(objects):
             return
         if is_launched_on_one_node(document.path):
             return
-        for sampler, (what, effect) in found:
-            if not is_test(document, sampler.site.point):
+        trains = not objects.module.tokens.isdisjoint(_TRAINING)
+        for point, site, message, effect in found:
+            if not is_test(document, point):
+                is_sampler = "Sampler" in message
                 yield self.finding(
-                    message=f"`DistributedSampler` is given {what}",
-                    severity=Severity.WARNING,
-                    place=locators.of(objects.module.key).place(sampler.call.site),
+                    message=message,
+                    severity=Severity.WARNING if is_sampler or trains else Severity.INFO,
+                    place=locators.of(objects.module.key).place(site),
                     effect=f"with several nodes, {effect}",
-                    help="Leave out `num_replicas` and `rank`: the process group has both",
+                    help="Leave out `num_replicas` and `rank`: the process group has both"
+                    if is_sampler
+                    else "Use the global rank: `dist.get_rank()`",
                 )
+
+
+def _parts_of_node(objects: Objects) -> Iterator[Point]:
+    """Where data are divided by the world size, and the local rank says which part to take."""
+    if "local" not in " ".join(objects.module.words).lower():
+        return
+    seen: set[int] = set()
+    for point, which, of in parts_taken(objects):
+        numbers = [list(values(objects, each, point)) for each in (which, of)]
+        if all(numbers) and all(_is_local_rank(objects, each) for each in numbers[0]):
+            if all(_is_world_size(objects, each) for each in numbers[1]):
+                if point.statement.site not in seen:
+                    seen.add(point.statement.site)
+                    yield point
 
 
 def _of_node(sampler: Made) -> tuple[str, str] | None:
@@ -277,7 +333,7 @@ def _of_node(sampler: Made) -> tuple[str, str] | None:
     replicas, rank = sampler.option("num_replicas"), sampler.option("rank")
     if _is_every(objects, rank, point, _is_local_rank):
         if _is_default(replicas) or _is_every(objects, replicas, point, _is_world_size):
-            return "the local rank", "each node reads the same shards, and the others are not read"
+            return "the local rank", _LOST
     elif _is_every(objects, replicas, point, _is_local_count):
         if _is_default(rank) or _is_every(objects, rank, point, _is_global_rank):
             return "the number of local GPUs", "ranks from that number on raise an error"
