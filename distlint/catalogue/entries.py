@@ -346,6 +346,19 @@ class Neutral:
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """A function that gives a number for whole data, of predictions and labels.
+
+    With ``mean``, it is the mean over the samples.
+    """
+
+    name: str
+    framework: str
+    mean: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Retired:
     """A name that is gone, on its way out, or was never there."""
 
@@ -375,6 +388,7 @@ class Entry:
     agreement: Agreement | None = None
     gradients: Gradients | None = None
     neutral: Neutral | None = None
+    score: Score | None = None
     retired: Retired | None = None
 
     @property
@@ -397,6 +411,7 @@ Row = (
     | Agreement
     | Gradients
     | Neutral
+    | Score
     | Retired
 )
 

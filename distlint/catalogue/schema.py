@@ -29,6 +29,7 @@ from distlint.catalogue.entries import (
     Retired,
     Returns,
     Row,
+    Score,
     Seed,
     UniformSource,
 )
@@ -343,6 +344,7 @@ TABLES: Mapping[str, Table] = {
         of_params=("enabled_by",),
     ),
     "neutral": Table(Neutral, _CALL, {"reports": _flag, "note": _text}),
+    "score": Table(Score, _CALL, {"mean": _flag, "note": _text}),
     "retired": Table(
         Retired,
         _NAME,

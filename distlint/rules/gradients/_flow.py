@@ -33,14 +33,14 @@ class Flow:
         self._objects, self._scope, self._made_by = objects, scope, made_by
         self._points = sorted(objects.points_in(scope), key=lambda each: each.statement.site)
         self.made: set[Path] = {(name,)}
-        self._sources: set[Path] = {(name,)}
+        self.sources: set[Path] = {(name,)}
         for _ in range(3):
             for point in self._points:
                 targets, values = self._moved(point.statement)
                 if not values.isdisjoint(self.made):
                     self.made |= targets
-                if not targets.isdisjoint(self._sources):
-                    self._sources |= values
+                if not targets.isdisjoint(self.sources):
+                    self.sources |= values
 
     def _moved(self, statement: ir.Stmt) -> tuple[set[Path], set[Path]]:
         """What a statement gives a value, and from what."""
@@ -78,7 +78,7 @@ class Flow:
 
     def comes_from(self, names: frozenset[str]) -> bool:
         """Is the variable made of one of these, in however many steps?"""
-        found, size = set(self._sources), -1
+        found, size = set(self.sources), -1
         while len(found) > size:
             size = len(found)
             for targets, values in map(self._moved, (point.statement for point in self._points)):
@@ -88,12 +88,30 @@ class Flow:
 
     def meets(self) -> bool:
         """Do the ranks put together what it is made of, or what is made of it?"""
-        related = self.made | self._sources
+        return self._is_put_together(self.made | self.sources)
+
+    def meets_before(self) -> bool:
+        """Do the ranks put together what it is made of?"""
+        return self._is_put_together(self.sources)
+
+    def _is_put_together(self, paths: set[Path]) -> bool:
         return any(
-            self._agrees(CallSite(call, point)) and _mentions(call, related)
+            self._agrees(CallSite(call, point)) and _mentions(call, paths)
             for point in self._points
             for call in calls_of(point.statement)
         )
+
+    def is_given(self, call: ir.Call) -> bool:
+        """Is a call given what is made of the variable?"""
+        return _mentions(call, self.made)
+
+    def made_by_calls(self) -> Iterator[CallSite]:
+        """The calls whose values it is made of, as they are assigned."""
+        for point in self._points:
+            statement = point.statement
+            if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
+                if not self._moved(statement)[0].isdisjoint(self.sources):
+                    yield CallSite(statement.value, point)
 
     def _agrees(self, site: CallSite) -> bool:
         return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH)
@@ -131,21 +149,38 @@ class Flow:
         )
 
     def _used_by_callers(self) -> int | None:
-        function = self._scope.function
-        if function is None or not self.is_returned():
-            return None
-        for site in self._objects.callers(function):
-            statement = site.point.statement
-            if isinstance(statement, (ir.Evaluate, ir.If)) and _uses_value(statement, site):
-                if any(map(asks_rank, tests_around(site.point))):
-                    return statement.site
-            for target in statement.targets if isinstance(statement, ir.Assign) else ():
-                for name in ir.names_bound(target):
-                    flow = Flow(self._objects, site.point.scope, name, site.call)
-                    used = None if flow.meets() else flow.used_by_one(None)
-                    if used is not None and site.point.scope is not self._scope:
-                        return used
-        return None
+        return used_by_callers(self._objects, self._scope) if self.is_returned() else None
+
+
+def used_by_callers(objects: Objects, scope: Scope) -> int | None:
+    """Where one rank decides by what a function returns, or reports it, in those that call it."""
+    for site in objects.callers(scope.function) if scope.function is not None else ():
+        statement = site.point.statement
+        if isinstance(statement, (ir.Evaluate, ir.If)) and _uses_value(statement, site):
+            if any(map(asks_rank, tests_around(site.point))):
+                return statement.site
+        if isinstance(statement, ir.Assign) and site.point.scope is not scope:
+            used = used_by_one(objects, site)
+            if used is not None:
+                return used
+    return None
+
+
+def used_by_one(objects: Objects, site: CallSite) -> int | None:
+    """Where one rank decides by the value of a call, or reports it, by a variable that holds it."""
+    for flow in kept(objects, site):
+        used = None if flow.meets() else flow.used_by_one(None)
+        if used is not None:
+            return used
+    return None
+
+
+def kept(objects: Objects, site: CallSite) -> Iterator[Flow]:
+    """What becomes of the value of a call: of the variables that its statement assigns."""
+    statement = site.point.statement
+    for target in statement.targets if isinstance(statement, ir.Assign) else ():
+        for name in sorted(ir.names_bound(target)):
+            yield Flow(objects, site.point.scope, name, site.call)
 
 
 def _uses_value(statement: ir.Evaluate | ir.If, site: CallSite) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ from distlint.analyzer.static.names import Scope, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.rules.gradients._flow import Flow
+from distlint.rules.gradients._flow import Flow, used_by_callers, used_by_one
 from distlint.rules.setup._order import last_of, tests_around
 from distlint.rules.training import (
     LOADER,
@@ -161,7 +161,7 @@ def _evaluated_elsewhere(objects: Objects, shards: Shards) -> Iterator[Mean]:
                 continue
             held = given_to(objects, site, argument)
             if held is not None and _gives_mean(held):
-                used = _used_at(objects, site)
+                used = used_at(objects, site)
                 if used is not None:
                     yield Mean(point, used)
 
@@ -187,16 +187,13 @@ def _gives_mean(held: Holder) -> bool:
     return False
 
 
-def _used_at(objects: Objects, site: CallSite) -> int | None:
+def used_at(objects: Objects, site: CallSite) -> int | None:
     """Where one rank counts on the value of a call."""
-    statement, scope = site.point.statement, site.point.scope
+    statement = site.point.statement
     if isinstance(statement, ir.Assign):
-        for name in (name for each in statement.targets for name in ir.names_bound(each)):
-            flow = Flow(objects, scope, name, site.call)
-            used = None if flow.meets() else flow.used_by_one(None)
-            if used is not None:
-                return used
-        return None
+        return used_by_one(objects, site)
+    if isinstance(statement, ir.Return):
+        return used_by_callers(objects, site.point.scope)
     return statement.site if any(map(asks_rank, tests_around(site.point))) else None
 
 
@@ -247,30 +244,6 @@ def _collection(node: ir.Expr | None) -> str | None:
     return node.id if isinstance(node, ir.Name) else None
 
 
-def _is_collected(objects: Objects, shards: Shards, name: str, point: Point) -> bool:
-    """Are values put into a variable in a loop over one rank's part, which is over at a place?"""
-    around = {here.owner for here in point.around}
-    return any(
-        loop not in around
-        and ((loop.iterable, at) in shards or (inner_of(loop.iterable), at) in shards)
-        and _evaluates(loop, at)
-        and _is_of_items(objects, loop, name, point)
-        for loop, at in _filling(objects, point.scope, name)
-    )
-
-
-def _is_of_items(objects: Objects, loop: ir.For, name: str, point: Point) -> bool:
-    """Does a value come of the batches of a loop, and not of a clock?"""
-    return Flow(objects, point.scope, name).comes_from(ir.names_bound(loop.target))
-
-
-def _filling(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For, Point]]:
-    """The loops in which a function puts values into a list, or into places of an array."""
-    for point in objects.points_in(scope):
-        if any(target == name for target in _filled(point.statement)):
-            yield from _loops_at(point)
-
-
 def _filled(statement: ir.Stmt) -> Iterator[str]:
     if isinstance(statement, ir.Assign):
         for target in statement.targets:
@@ -281,6 +254,58 @@ def _filled(statement: ir.Stmt) -> Iterator[str]:
         if isinstance(func, ir.Attribute) and func.attr in _FILLS:
             if isinstance(func.value, ir.Name):
                 yield func.value.id
+
+
+def _grown(statement: ir.Stmt) -> Iterator[str]:
+    """The same, and what ``found += more`` or ``found = torch.cat([found, more])`` makes longer."""
+    yield from _filled(statement)
+    if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
+        yield from ir.names_bound(statement.target)
+    elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
+        if ir.last_name(statement.value.func) in _COLLECTS | {"append"}:
+            given = frozenset[str]().union(*(ir.tokens_of(e.value) for e in statement.value.args))
+            for target in statement.targets:
+                yield from sorted(ir.names_bound(target) & given)
+
+
+def collected_in(objects: Objects, shards: Shards, name: str, point: Point) -> bool:
+    """Does a variable collect values of one rank's part, also as it is joined with the next ones?
+
+    For what is no mean, so that it makes no difference whether something is added to numbers.
+    """
+    return _is_collected(objects, shards, name, point, _grown)
+
+
+def _is_collected(
+    objects: Objects,
+    shards: Shards,
+    name: str,
+    point: Point,
+    filled: Callable[[ir.Stmt], Iterator[str]] = _filled,
+) -> bool:
+    """Are values put into a variable in a loop over one rank's part, which is over at a place?"""
+    around = {here.owner for here in point.around}
+    return any(
+        loop not in around
+        and ((loop.iterable, at) in shards or (inner_of(loop.iterable), at) in shards)
+        and _evaluates(loop, at)
+        and _is_of_items(objects, loop, name, point)
+        for loop, at in _filling(objects, point.scope, name, filled)
+    )
+
+
+def _is_of_items(objects: Objects, loop: ir.For, name: str, point: Point) -> bool:
+    """Does a value come of the batches of a loop, and not of a clock?"""
+    return Flow(objects, point.scope, name).comes_from(ir.names_bound(loop.target))
+
+
+def _filling(
+    objects: Objects, scope: Scope, name: str, filled: Callable[[ir.Stmt], Iterator[str]]
+) -> Iterator[tuple[ir.For, Point]]:
+    """The loops in which a function puts values into a list, or into places of an array."""
+    for point in objects.points_in(scope):
+        if any(target == name for target in filled(point.statement)):
+            yield from _loops_at(point)
 
 
 def _loops_at(point: Point) -> Iterator[tuple[ir.For, Point]]:

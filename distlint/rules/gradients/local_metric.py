@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,30 +18,22 @@ from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._flow import Flow
+from distlint.rules.gradients._gathered import gathers, is_loop
+from distlint.rules.gradients._local_scores import LocalScore, scores_of_shards
+from distlint.rules.gradients._logged_parts import MEETS, logged_parts
 from distlint.rules.gradients._sample_counts import counted_fields
 from distlint.rules.gradients._shard_means import Shards, means_of_shards, total_of
-from distlint.rules.training import evaluates, is_evaluation
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.ir.positions import Locator, Locators
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
 _ALL_REDUCE = "torch.distributed.all_reduce"
-_GATHER = "accelerate.Accelerator.gather"
-_MADE_OF_NUMBERS = frozenset(
-    f"torch.{name}" for name in ("tensor", "as_tensor", "zeros", "ones", "full", "empty")
-)
-_METRICS = ("timm.utils.", "torchmetrics.functional.")
-"""Where metrics come from that are a number for a batch, or a few of them."""
-_FILLS = frozenset({"append", "extend"})
-_JOINS = frozenset({"cat", "concat", "concatenate", "stack", "vstack", "hstack"})
-_AT_THE_END = re.compile(r"^(?:on_)?(?:validation|test|train|training)_epoch_end$")
-_MEETS = re.compile(r"reduce|gather|broadcast|sync|barrier|world_size|num_replicas")
 
 
 class LocalMetricAsGlobal(SourceRule):
@@ -88,6 +79,10 @@ class LocalMetricAsGlobal(SourceRule):
       accuracy. It may be a sum divided by a count, or a mean of values that were collected in a
       list or a tensor. Frameworks that shard a loader themselves count as well. The loader, or the
       function that evaluates, may be in another file of the project.
+    - A score of scikit-learn that is no mean over samples (F1, AUC, recall), computed on each rank
+      from the predictions that it collected, and then averaged over the ranks.
+    - As info: a score of scikit-learn that one rank reports or decides by, computed from its own
+      predictions.
     - As info: `len(batch)` that is added to a count of samples where a batch is a tuple or dict of
       tensors, so that it is their number: in a loop over a loader that gives each rank a part and
       joins samples in the default way.
@@ -100,6 +95,8 @@ class LocalMetricAsGlobal(SourceRule):
     - Gathered tensors that are truncated to the length of the dataset.
     - One value gathered per rank: a loss, a sum or mean, a tensor made of numbers, a metric of timm
       or torchmetrics. `gather_for_metrics` would drop the values of whole ranks.
+    - The average of accuracies and of other means over samples: it is right if the ranks have
+      equally many. Scores of which the ranks take the largest, or that one rank only lists.
     - Means and logged metrics in functions that reduce or gather something, or call a function that
       does, also through others of the project.
 
@@ -267,6 +264,35 @@ mean = mean_loss(loader)
 assert mean == 1.0, f"the mean of ones is {mean}"
 """,
         ),
+        Example(
+            title="The average of the scores of the ranks",
+            effect="static",
+            why_static="it shows in the value that is reported",
+            code="""\
+import torch
+import torch.distributed as dist
+from sklearn.metrics import f1_score
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+
+def evaluate(loader):
+    guesses, truths = [], []
+    for guess, truth in loader:
+        guesses += guess.tolist()
+        truths += truth.tolist()
+    score = torch.tensor(f1_score(truths, guesses))
+    dist.all_reduce(score)  # expect: DST617
+    return score.item() / dist.get_world_size()
+
+
+dist.init_process_group("gloo")
+guesses, truths = torch.tensor([1, 0, 1, 0, 1, 0]), torch.tensor([1, 1, 1, 0, 1, 0])
+data = TensorDataset(guesses, truths)
+loader = DataLoader(data, batch_size=1, sampler=DistributedSampler(data, shuffle=False))
+score = evaluate(loader)
+assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
+""",
+        ),
     )
 
     def check(
@@ -274,7 +300,7 @@ assert mean == 1.0, f"the mean of ones is {mean}"
     ) -> Iterable[Finding]:
         locator = locators.of(module.key)
         if not LIGHTNING.isdisjoint(module.imported_roots) and not document.is_test:
-            for site in _logged_parts(objects_of(module, catalogue)):
+            for site in logged_parts(objects_of(module, catalogue)):
                 yield self.finding(
                     message="metric of local outputs is logged without `sync_dist`",
                     severity=Severity.INFO,
@@ -283,7 +309,7 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                     help="Gather the outputs first, or log a mean with `sync_dist=True`",
                 )
         known = module.words.union(*(each.words for each in module.imports))
-        if known.isdisjoint({"all_reduce", "gather", "DataLoader"}):
+        if known.isdisjoint({"all_reduce", "gather", "reduce", "DataLoader"}):
             return
         objects = objects_of(module, catalogue)
         for site, added in _reduced_totals(objects):
@@ -295,7 +321,7 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 effect="sums over the ranks are summed again: the total grows without bound",
                 help="Accumulate locally and reduce once, after the loop",
             )
-        for site in _gathers(objects):
+        for site in gathers(objects):
             yield self.finding(
                 message="`gather` keeps samples duplicated to fill the last batch",
                 severity=Severity.WARNING,
@@ -313,6 +339,8 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 effect="one rank decides or reports by its own part",
                 help="Reduce the sum and the count over all ranks before dividing",
             )
+        for score in scores_of_shards(objects):
+            yield self._of_score(score, locator)
         for statement, name in counted_fields(objects):
             yield self.finding(
                 message=f"`len({name})` is the number of tensors in a batch, not of samples",
@@ -330,52 +358,24 @@ assert mean == 1.0, f"the mean of ones is {mean}"
                 help="Reduce the sum over all ranks first",
             )
 
-
-def _logged_parts(objects: Objects) -> Iterator[CallSite]:
-    """What a LightningModule logs at the end of an epoch, of a list that each rank has filled."""
-    for cls in objects.classes.subclasses_of("lightning.pytorch.LightningModule"):
-        methods = frozenset(cls.methods.values())
-        kept = frozenset(_kept_lists(objects, methods))
-        for site in objects.calls({"log", "log_dict"}) if kept else ():
-            method = site.point.scope.function
-            if method not in methods or not _AT_THE_END.search(method.name):
-                continue
-            if path_of(site.call.func) != ("self", site.name):
-                continue
-            if any(each.keyword in ("sync_dist", "rank_zero_only") for each in site.call.args):
-                continue
-            run = [method, *(each for each in methods if each.name in method.tokens)]
-            if any(_MEETS.search(token) for each in run for token in each.tokens):
-                continue
-            if _comes_from(objects, site, kept):
-                yield site
-
-
-def _kept_lists(objects: Objects, methods: frozenset[ir.Function]) -> Iterator[str]:
-    """The attributes that methods put outputs into, or put together into one."""
-    for site in objects.calls(_FILLS | _JOINS):
-        func = site.call.func
-        held = site.call.args[0].value if site.name in _JOINS and site.call.args else None
-        if site.name in _FILLS and isinstance(func, ir.Attribute):
-            held = func.value
-        path = path_of(held)
-        if site.point.scope.function in methods and path is not None and len(path) == 2:
-            if path[0] == "self":
-                yield path[1]
-
-
-def _comes_from(objects: Objects, site: CallSite, kept: frozenset[str]) -> bool:
-    """Does a value that is logged come from one of these lists, by the names in between?"""
-    carried = set(kept)
-    points = objects.points_in(site.point.scope)
-    for point in sorted(points, key=lambda point: point.statement.site):
-        statement = point.statement
-        if isinstance(statement, ir.Assign) and not carried.isdisjoint(
-            ir.tokens_of(statement.value)
-        ):
-            for target in statement.targets:
-                carried |= ir.tokens_of(target) - {"self"}
-    return any(not carried.isdisjoint(ir.tokens_of(each.value)) for each in site.call.args)
+    def _of_score(self, score: LocalScore, locator: Locator) -> Finding:
+        if score.averaged:
+            return self.finding(
+                message="score of each rank's samples is averaged over ranks",
+                severity=Severity.WARNING,
+                place=locator.place(score.point.statement.site),
+                related=(Related("computed here", locator.place(score.used)),),
+                effect="the mean of the scores of the parts is not the score of the whole",
+                help="Gather predictions and labels, then compute the score once",
+            )
+        return self.finding(
+            message="score covers only the part of the data on one rank",
+            severity=Severity.INFO,
+            place=locator.place(score.point.statement.site),
+            related=(Related("one rank counts on it here", locator.place(score.used)),),
+            effect="one rank decides or reports by its own part",
+            help="Gather predictions and labels, then compute the score once",
+        )
 
 
 def _for_metrics(site: CallSite, draft: Draft) -> Fix:
@@ -386,7 +386,7 @@ def _for_metrics(site: CallSite, draft: Draft) -> Fix:
 def _reduced_totals(objects: Objects) -> Iterator[tuple[CallSite, ir.AugAssign]]:
     for site in objects.calls_to(_ALL_REDUCE):
         path = path_of(objects.argument(site, "tensor", 0).value)
-        loop = next((h.owner for h in reversed(site.point.around) if _is_loop(h.owner)), None)
+        loop = next((h.owner for h in reversed(site.point.around) if is_loop(h.owner)), None)
         if path is None or loop is None or not _is_plain(site):
             continue
         added = None
@@ -419,14 +419,10 @@ def _is_read(objects: Objects, path: Path, site: CallSite, added: ir.Stmt) -> bo
     return False
 
 
-def _is_loop(statement: ir.Stmt | None) -> bool:
-    return isinstance(statement, (ir.For, ir.While))
-
-
 def _is_plain(site: CallSite) -> bool:
     """Is the call a statement of its own, in the loop's body itself, without a subgroup?"""
     owner = site.point.around[-1].owner
-    return _is_loop(owner) and all(argument.keyword != "group" for argument in site.call.args)
+    return is_loop(owner) and all(argument.keyword != "group" for argument in site.call.args)
 
 
 def _rebinds(statement: ir.Stmt, path: Path) -> bool:
@@ -438,66 +434,12 @@ def _rebinds(statement: ir.Stmt, path: Path) -> bool:
     return any(holds(target, path) for target in targets)
 
 
-def _gathers(objects: Objects) -> Iterator[CallSite]:
-    """Gathers of what a model gave, in a loop over a loader that evaluates."""
-    for site in objects.calls({"gather"}):
-        if objects.called(site) != _GATHER:
-            continue
-        loop = next((h.owner for h in reversed(site.point.around) if _is_loop(h.owner)), None)
-        if not isinstance(loop, ir.For) or _is_cut(objects, site) or _is_one_value(objects, site):
-            continue
-        if _is_evaluation_loop(loop, site.point):
-            yield site
-
-
-def _is_one_value(objects: Objects, site: CallSite) -> bool:
-    """Is it a value of each rank that is gathered, and not one of each sample?"""
-    given = objects.argument(site, "tensor", 0).value
-    origins = list(objects.origins(given, site.point)) if given is not None else []
-    return bool(origins) and all(
-        (bool(origin.attributes) and origin.attributes[-1] == "loss")
-        or (isinstance(origin.node, ir.Attribute) and origin.node.attr == "loss")
-        or (origin.site is not None and _makes_one(objects, origin.site))
-        or (
-            isinstance(origin.node, ir.Call)
-            and not origin.attributes
-            and objects.called(CallSite(origin.node, origin.point)).startswith(_METRICS)
-        )
-        for origin in origins
-    )
-
-
-def _makes_one(objects: Objects, made: CallSite) -> bool:
-    if objects.called(made) in _MADE_OF_NUMBERS:
-        return True
-    return made.name in ("sum", "mean") and not made.call.args
-
-
-def _is_evaluation_loop(loop: ir.For, point: Point) -> bool:
-    function = point.scope.function
-    if function is not None and ("backward" in function.tokens or function.name[:5] == "test_"):
-        return False  # training, or a test of the framework itself
-    tokens = ir.tokens_of(loop.iterable)
-    loaded = any("loader" in token.lower() or token.endswith("_dl") for token in tokens)
-    return loaded and (evaluates(point) or any(is_evaluation(token) for token in tokens))
-
-
-def _is_cut(objects: Objects, site: CallSite) -> bool:
-    """Are gathered tensors cut to a length somewhere in the function?"""
-    for point in objects.points_in(site.point.scope):
-        for node in nodes_of(point.statement):
-            if isinstance(node, ir.Slice) and node.upper is not None:
-                if not isinstance(node.upper, (ir.Literal, ir.Unary)):
-                    return True
-    return False
-
-
 def _local_means(objects: Objects) -> Iterator[Point]:
     shards = Shards(objects)
     meeting = {
         function
         for function in objects.module.functions
-        if any(_MEETS.search(token) for token in function.tokens)
+        if any(MEETS.search(token) for token in function.tokens)
     }
     for point in objects.points:
         if point.scope.function in meeting:

@@ -1,0 +1,226 @@
+"""Scores of the samples of one rank: what is computed of predictions that a loop collects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.callers import objects_in
+from distlint.analyzer.static.journeys import function_elsewhere, given_to
+from distlint.analyzer.static.names import Scope, calls_of, expressions_in
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
+from distlint.rules.gradients._flow import Flow, kept
+from distlint.rules.gradients._shard_means import Shards, collected_in, shards_of, used_at
+
+_DEPTH = 3
+"""Through how many calls a score, or the predictions that it is computed of, is followed."""
+
+_SUMS = frozenset({"all_reduce", "reduce"})
+_GATHERS = frozenset({"all_gather", "gather"})
+_MEANS = frozenset({"mean", "sum", "average", "nanmean"})
+_EXTREMES = frozenset({"MAX", "MIN", "PRODUCT", "max", "min"})
+"""Operations of a reduction that give no mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalScore:
+    """A score of one rank's samples: the statement that is wrong, and the one that relies on it."""
+
+    point: Point
+    used: int
+    averaged: bool
+    """Do the ranks average their scores, or does one use its own?"""
+
+
+def scores_of_shards(objects: Objects) -> Iterator[LocalScore]:
+    """The scores of a part of the data that are averaged, or that one rank uses for all."""
+    shards, told = shards_of(objects), set[int]()
+    for call, point in objects.nodes(ir.Call):
+        site = CallSite(call, point)
+        is_mean = _is_mean(objects, site, shards)
+        if is_mean is None:
+            continue
+        reduced = _averaged_at(objects, site, _DEPTH)
+        used = None if reduced is not None else used_at(objects, site)
+        if reduced is not None and is_mean:
+            continue
+        found = (
+            LocalScore(reduced, point.statement.site, averaged=True)
+            if reduced is not None
+            else LocalScore(point, used, averaged=False)
+            if used is not None
+            else None
+        )
+        if found is not None and found.point.statement.site not in told:
+            told.add(found.point.statement.site)
+            yield found
+
+
+def _is_mean(objects: Objects, site: CallSite, shards: Shards) -> bool | None:
+    """Is what a call scores of one rank's samples, and a mean over them? None for no such score."""
+    for value, is_mean in _scored(objects, site, _DEPTH):
+        if _is_own(objects, value, site.point, shards, _DEPTH):
+            return is_mean
+    given = [each for each in site.call.args if (each.value, site.point) in shards]
+    for argument in given if objects.callee(site) is None else ():
+        held = given_to(objects, site, argument)
+        if held is not None and isinstance(held.thing[0], ir.Function):
+            found = _scores_inside(held.objects, held.thing[0], Shards(held.objects, held))
+            if found is not None:
+                return found
+    return None
+
+
+def _scores_inside(objects: Objects, function: ir.Function, shards: Shards) -> bool | None:
+    """Does a function return a score of the samples of a loader that it is given?"""
+    for site in _calls_in(objects, objects.scope_of(function)):
+        for value, is_mean in _scored(objects, site, _DEPTH):
+            if _is_own(objects, value, site.point, shards, _DEPTH) and _is_returned(objects, site):
+                return is_mean
+    return None
+
+
+def _scored(objects: Objects, site: CallSite, depth: int) -> Iterator[tuple[ir.Expr, bool]]:
+    """What a call computes a score of, itself or by a function of the project that it calls."""
+    entry = objects.catalogue.lookup(objects.called(site) or "?")
+    if entry is not None and entry.score is not None:
+        yield from ((argument.value, entry.score.mean) for argument in site.call.args)
+        return
+    there, function = _function(objects, site)
+    if function is None or not depth:
+        return
+    scope = there.scope_of(function)
+    for inner in _calls_in(there, scope):
+        for value, is_mean in _scored(there, inner, depth - 1):
+            if not _is_returned(there, inner):
+                continue
+            for flow in _flows(there, value, inner.point):
+                given = {path[0] for path in flow.sources}
+                for name in sorted(given):
+                    passed = _passed(site, function, name)
+                    if passed is not None and not flow.meets_before():
+                        yield passed, is_mean
+
+
+def _function(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function | None]:
+    """The function of the project that a call calls, and the file that it is in."""
+    callee = objects.callee(site)
+    if callee is not None:
+        return objects, callee if isinstance(callee, ir.Function) else None
+    there = function_elsewhere(objects, site)
+    return (objects_in(there[0]), there[1]) if there is not None else (objects, None)
+
+
+def _passed(site: CallSite, function: ir.Function, name: str) -> ir.Expr | None:
+    """What a call passes for a parameter."""
+    params = [each.name for each in function.params if not each.star]
+    if function.owner and isinstance(site.call.func, ir.Attribute):
+        params = params[1:]
+    if name not in params:
+        return None
+    for index, argument in enumerate(site.call.args):
+        if argument.star:
+            return None
+        if argument.keyword == name or (not argument.keyword and params[index:][:1] == [name]):
+            return argument.value
+    return None
+
+
+def _calls_in(objects: Objects, scope: Scope | None) -> Iterator[CallSite]:
+    for point in objects.points_in(scope) if scope is not None else ():
+        yield from (CallSite(call, point) for call in calls_of(point.statement))
+
+
+def _flows(objects: Objects, value: ir.Expr, point: Point) -> Iterator[Flow]:
+    """What each of the variables in an expression comes from."""
+    for each in expressions_in(value):
+        if isinstance(each, ir.Name):
+            yield Flow(objects, point.scope, each.id)
+
+
+def _is_own(objects: Objects, value: ir.Expr, point: Point, shards: Shards, depth: int) -> bool:
+    """Is an expression made of what a loop over one rank's samples collects, and of that alone?"""
+    found = False
+    for flow in _flows(objects, value, point):
+        if flow.meets_before():
+            return False
+        found = found or any(
+            collected_in(objects, shards, path[0], point) for path in sorted(flow.sources)
+        )
+        found = found or any(
+            _collects(objects, site, shards, depth) for site in flow.made_by_calls()
+        )
+    return found
+
+
+def _collects(objects: Objects, site: CallSite, shards: Shards, depth: int) -> bool:
+    """Does a function of the project return what a loop over one rank's samples collects?"""
+    there, function = _function(objects, site)
+    scope = there.scope_of(function) if function is not None else None
+    if scope is None or function is None or not depth:
+        return False
+    if there is not objects:
+        given = [each for each in site.call.args if (each.value, site.point) in shards]
+        held = [each for each in (given_to(objects, site, a) for a in given) if each is not None]
+        if not held:
+            return False
+        shards = Shards(there, held[0])
+    returns = [
+        (point.statement.value, point)
+        for point in there.points_in(scope)
+        if isinstance(point.statement, ir.Return) and point.statement.value is not None
+    ]
+    return any(_is_own(there, value, point, shards, depth - 1) for value, point in returns)
+
+
+def _is_returned(objects: Objects, site: CallSite) -> bool:
+    statement = site.point.statement
+    if isinstance(statement, ir.Return):
+        return True
+    return any(flow.is_returned() for flow in kept(objects, site))
+
+
+def _averaged_at(objects: Objects, site: CallSite, depth: int) -> Point | None:
+    """Where the ranks average the value of a call, here or where the function is called."""
+    for call in calls_of(site.point.statement):
+        if call is not site.call and any(each is site.call for each in expressions_in(call)):
+            if _averages(objects, CallSite(call, site.point)):
+                return site.point
+    for flow in kept(objects, site):
+        for other in _calls_in(objects, site.point.scope):
+            if other.call is not site.call and flow.is_given(other.call):
+                if _averages(objects, other):
+                    return other.point
+    function = site.point.scope.function
+    if not depth or function is None or not _is_returned(objects, site):
+        return None
+    averaged = (_averaged_at(objects, caller, depth - 1) for caller in objects.callers(function))
+    return next((point for point in averaged if point is not None), None)
+
+
+def _averages(objects: Objects, site: CallSite, depth: int = _DEPTH) -> bool:
+    """Do the ranks average what a call is given, or add it up?"""
+    entry = objects.catalogue.lookup(objects.called(site) or "?")
+    if entry is not None and entry.collective is not None:
+        if entry.collective.kind in _SUMS:
+            return all(_EXTREMES.isdisjoint(ir.tokens_of(each.value)) for each in site.call.args)
+        return entry.collective.kind in _GATHERS and _is_meaned(objects, site)
+    there, function = _function(objects, site)
+    return bool(depth and function is not None) and any(
+        _averages(there, inner, depth - 1)
+        for inner in _calls_in(there, there.scope_of(function) if function is not None else None)
+    )
+
+
+def _is_meaned(objects: Objects, site: CallSite) -> bool:
+    """Is a mean taken of what a call gathers?"""
+    for other in _calls_in(objects, site.point.scope):
+        if ir.last_name(other.call.func) in _MEANS and other.call is not site.call:
+            if any(each is site.call for each in expressions_in(other.call)):
+                return True
+            if any(flow.is_given(other.call) for flow in kept(objects, site)):
+                return True
+    return False

@@ -1,0 +1,23 @@
+import torch
+import torch.distributed as dist
+from scoring import compute_metrics
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+@torch.no_grad()
+def evaluate(model, loader):
+    guesses, truths = [], []
+    for inputs, labels in loader:
+        guesses.extend(model(inputs).argmax(-1).tolist())
+        truths.extend(labels.tolist())
+    auc = compute_metrics(truths, guesses)  # expect: DST617
+    return auc
+
+
+def main(net, data):
+    dist.init_process_group("nccl")
+    val_loader = DataLoader(data, batch_size=8, sampler=DistributedSampler(data))
+    score = evaluate(DDP(net), val_loader)
+    if dist.get_rank() == 0:
+        print("score", score)

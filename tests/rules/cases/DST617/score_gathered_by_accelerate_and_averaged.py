@@ -1,0 +1,16 @@
+import torch
+from accelerate import Accelerator
+from sklearn.metrics import f1_score
+
+
+def main(net, val_loader):
+    accelerator = Accelerator()
+    net, val_loader = accelerator.prepare(net, val_loader)
+    guesses, truths = [], []
+    with torch.no_grad():
+        for inputs, labels in val_loader:
+            guesses.extend(net(inputs).argmax(-1).tolist())
+            truths.extend(labels.tolist())
+    score = torch.tensor(f1_score(truths, guesses), device=accelerator.device)
+    score = accelerator.gather(score).mean()  # expect: DST617
+    accelerator.print("F1", score)

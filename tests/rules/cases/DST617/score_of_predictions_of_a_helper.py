@@ -1,0 +1,23 @@
+import torch
+import torch.distributed as dist
+from sklearn.metrics import f1_score
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+@torch.no_grad()
+def predict(model, loader):
+    guesses, truths = [], []
+    for inputs, labels in loader:
+        guesses.extend(model(inputs).argmax(-1).tolist())
+        truths.extend(labels.tolist())
+    return truths, guesses
+
+
+def main(net, data):
+    dist.init_process_group("nccl")
+    val_loader = DataLoader(data, batch_size=8, sampler=DistributedSampler(data))
+    truths, guesses = predict(DDP(net), val_loader)
+    f1 = f1_score(truths, guesses, average="macro")  # expect: DST617
+    if dist.get_rank() == 0:
+        print("F1", f1)
