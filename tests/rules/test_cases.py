@@ -47,7 +47,7 @@ def judged(cases: Iterable[Path]) -> Callable[[Test], Test]:
 
 @judged(case for case in CASES if case.is_file())
 def test_script(case: Path) -> None:
-    holds(case, case.parent.name, SCRIPT)
+    holds(case, case.parent.name, SCRIPT.with_suffix(case.suffix))
 
 
 @judged(case for case in CASES if case.is_dir())

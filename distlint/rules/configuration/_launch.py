@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from distlint.catalogue.settings import launcher_options
@@ -19,13 +19,24 @@ _WRAPPERS = frozenset(
     " taskset stdbuf command setsid singularity apptainer ibrun jsrun aprun".split()
 )
 _SHELLS = frozenset({"bash", "sh", "zsh"})
+_READS_LINES = frozenset({"eval", "ssh", "pdsh", "clush", "parallel-ssh", "pssh"})
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*$")
+_SEVERAL = re.compile(r'"?\$(?:@|\{@|\{\w+\[[@*]\]\})')
+"""What becomes any number of words, also in quotes: the arguments of a script, or an array."""
+
 _MODULES: dict[str, Launcher] = {
     "torch.distributed.run": "torchrun",
     "torch.distributed.launch": "launch",
     "accelerate.commands.launch": "accelerate",
     "deepspeed.launcher.runner": "deepspeed",
 }
+
+
+LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0")
+"""Addresses of the machine itself."""
+
+_NODES = ("nnodes", "num_nodes", "num_machines")
+_PORTS = ("master_port", "main_process_port", "rdzv_endpoint")
 
 
 @dataclass(slots=True)
@@ -45,6 +56,8 @@ class Launch:
     script: Word | None = None
     arguments: tuple[Word, ...] = ()
     complete: bool = True
+    outer: Command | None = None
+    """The command that runs the line by a shell: ``srun bash -c "torchrun ..."``."""
 
     def text(self, option: str) -> str | None:
         word = self.options.get(option)
@@ -73,16 +86,57 @@ class Launch:
     @property
     def wrapper(self) -> str | None:
         """The command that starts the launcher, such as ``srun``."""
-        word = self.command.words[0]
+        word = (self.outer or self.command).words[0]
         return word.text if word is not self.first else None
 
 
 def launches(page: Page) -> Iterator[Launch]:
-    """The launch lines of a document."""
+    """The launch lines of a document, also in what its commands give to a shell."""
     for command in page.sheet.script.commands:
         found = launch_of(command)
         if found is not None:
             yield found
+            continue
+        for word in _texts_in(command):
+            for inner in _commands_in(command, word):
+                found = launch_of(inner)
+                if found is not None:
+                    found.outer = command
+                    yield found
+
+
+def _texts_in(command: Command) -> Iterator[Word]:
+    """The words of a command that a shell reads as lines, here or on another machine."""
+    names = [(word.text or "").rpartition("/")[2] for word in command.words]
+    if names[0] in _READS_LINES:
+        yield from (word for word in command.words[1:] if " " in (word.text or "").strip())
+        return
+    for index, name in enumerate(names):
+        if name in _SHELLS and index + 2 < len(names) and _is_for_text(names[index + 1]):
+            yield command.words[index + 2]
+            return
+
+
+def _is_for_text(option: str) -> bool:
+    """``-c``, also ``-lc``."""
+    return option.startswith("-") and not option.startswith("--") and option.endswith("c")
+
+
+def _commands_in(command: Command, word: Word) -> Iterator[Command]:
+    """The commands in a word; their words have its place unless they stand in it as they are."""
+    text = word.text or ""
+    outside = (*command.given, *command.environment)
+    is_plain = word.raw[1:-1] == text and word.end - word.start == len(word.raw)
+    start = word.start + 1 if is_plain else 0
+    piece = Piece(text, tuple(range(start, start + len(text) + 1)))
+    for inner in read(piece, outside).commands:
+        if is_plain:
+            yield inner
+            continue
+        words = tuple(
+            replace(each, start=word.start, end=word.end, expanded=True) for each in inner.words
+        )
+        yield replace(inner, words=words, start=word.start, end=word.end)
 
 
 def launches_in_shell(page: Page, command: Command) -> Iterator[tuple[Launch, Word]]:
@@ -113,7 +167,7 @@ def _shell_of(page: Page, command: Command) -> Iterator[tuple[Word, str]]:
                 yield word, content
             return
         if is_for_shell and text.startswith("-"):
-            is_text = not text.startswith("--") and text.endswith("c")
+            is_text = _is_for_text(text)
         elif is_for_shell:
             return
         is_for_shell = is_for_shell or text.rpartition("/")[2] in _SHELLS
@@ -167,7 +221,7 @@ def _read_options(launch: Launch, words: tuple[Word, ...]) -> None:
         index += 1
         name, equals, value = (word.raw if word.text is None else word.text).partition("=")
         if not name.startswith("-") or "$" in name:
-            if word.splits or (word.text is None and word.raw.startswith(("$@", '"$@', "${@"))):
+            if word.splits or (word.text is None and _SEVERAL.match(word.raw)):
                 launch.complete = False
                 if word.raw.strip('"{}').startswith(("$@", "$*")):
                     return
@@ -221,6 +275,22 @@ def in_force(launch: Launch, name: str) -> Setting | None:
         if setting.name == name and (setting.always or setting.form in ("prefix", "env")):
             return setting
     return None
+
+
+def fixed_ports(page: Page) -> Iterator[tuple[int, int]]:
+    """Where launch lines for one machine name the port that its processes meet at."""
+    for launch in launches(page):
+        nodes = [option for option in _NODES if option in launch.words]
+        if any(launch.number(option) != 1 for option in nodes) or "node_rank" in launch.words:
+            continue
+        for option in _PORTS:
+            text = launch.text(option)
+            host, colon, port = text.rpartition(":") if text is not None else ("", "", "")
+            if colon and host not in LOCAL:
+                continue
+            if port.isdecimal() and whole_number(port):
+                yield launch.bounds(option)
+                break
 
 
 def script_text(page: Page, launch: Launch) -> str | None:

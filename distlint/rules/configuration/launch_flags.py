@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterable, Iterator
 
 from distlint.rules.base import Example, SettingsRule
-from distlint.rules.configuration._launch import Launch, in_force, launches
+from distlint.rules.configuration._launch import LOCAL, Launch, in_force, launches
+from distlint.rules.configuration._slurm import nodes_of
 from distlint.rules.settings import Page, shown
 from distlint.source.finding import Finding, Related, Severity
 from distlint.source.settings.shell import Setting
 
 STATIC = "it needs several GPUs or nodes"
 
-_LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0")
 _IGNORED = ("master_port", "master_addr", "rdzv_endpoint", "rdzv_id")
 _TORCH = ("torchrun", "launch")
+_OF_TASKS = ("SLURM_NODEID", "SLURM_PROCID", "SLURMLOCALID", "SLURMD_NODENAME")
+"""Variables by which the tasks of a command differ."""
 
 
 class LaunchFlags(SettingsRule):
@@ -48,21 +50,28 @@ class LaunchFlags(SettingsRule):
     - more processes on a node than `CUDA_VISIBLE_DEVICES` lists;
     - `--standalone` with several nodes;
     - several nodes without a rendezvous: neither `--rdzv-endpoint` nor `--master-addr`, or
-      `localhost` for nodes other than the first.
+      `localhost` for nodes other than the first;
+    - `srun torchrun` in a job of several nodes, without `--nnodes` or with `--nnodes=1`.
 
     Warnings:
 
+    - several nodes with `--master-addr` and without `--node-rank`, so that each node is the first;
+      an error after `srun`;
     - `--standalone` together with `--master-port`, `--master-addr` or `--rdzv-endpoint`, which
       torchrun then ignores;
     - `CUDA_VISIBLE_DEVICES` together with `--num_gpus`, `--num_nodes`, `--include` or `--exclude`
       of the `deepspeed` launcher, which then ignores the variable.
 
-    In scripts, Slurm scripts, Dockerfiles, Makefiles, workflows and commands that Python starts.
+    In scripts, Slurm scripts, Dockerfiles, Makefiles, workflows and commands that Python starts: a
+    list or a string, also in variables, functions and f-strings. In `bash -c "..."` and
+    `ssh HOST "..."` as well.
 
     ## What is not reported
 
     - Numbers and addresses that come from arguments, from the environment or from a command.
     - The launch line contains an expansion that may add options.
+    - `srun` selects some of the nodes, or the command contains a variable by which tasks differ
+      (`SLURM_NODEID`, `SLURM_PROCID`).
     - The script tests `CUDA_VISIBLE_DEVICES` before the launch line.
 
     ## Fix safety
@@ -119,6 +128,19 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
             effect="static",
             why_static=STATIC,
         ),
+        Example(
+            title="A run of one node on each node of a job",
+            file="train.sbatch",
+            code="""\
+#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+srun torchrun --nproc_per_node=8 train.py  # expect: DST824
+srun torchrun --nnodes=2 --nproc_per_node=8 --master_addr="$HEAD" train.py  # expect: DST824
+""",
+            effect="static",
+            why_static="it needs a cluster with Slurm",
+        ),
     )
 
     def check(self, page: Page) -> Iterable[Finding]:
@@ -127,6 +149,8 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
             if launch.launcher in _TORCH:
                 yield from self._alone(page, launch)
                 yield from self._meeting(page, launch)
+                yield from self._numbers(page, launch)
+                yield from self._tasks(page, launch)
 
     def _devices(self, page: Page, launch: Launch) -> Iterator[Finding]:
         visible = in_force(launch, "CUDA_VISIBLE_DEVICES")
@@ -218,7 +242,7 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
             return
         address = launch.text(places[0])
         host = address.rpartition(":")[0] or address if address is not None else None
-        if host in _LOCAL and rank != "0" and not _same_machine(page, launch):
+        if host in LOCAL and rank != "0" and not _same_machine(page, launch):
             yield self._finding(
                 page,
                 launch,
@@ -228,6 +252,48 @@ torchrun --nnodes=2 --nproc_per_node=2 train.py  # expect: DST824
                 "each node looks for the others at its local address",
                 "Use the address of the first node",
             )
+
+    def _numbers(self, page: Page, launch: Launch) -> Iterator[Finding]:
+        """Several nodes, each of which is the first: it is the default."""
+        nodes = launch.number("nnodes")
+        if nodes is None or nodes < 2 or not launch.complete or "PET_" in page.text:
+            return
+        if "master_addr" not in launch.words or {"rdzv_backend", "standalone"} & {*launch.words}:
+            return
+        if any("node_rank" in other.words for other in launches(page)):
+            return
+        if launch.text("master_addr") in LOCAL:
+            return  # which is reported already
+        yield self._finding(
+            page,
+            launch,
+            launch.bounds("nnodes"),
+            Severity.ERROR if launch.wrapper == "srun" else Severity.WARNING,
+            f"{nodes} nodes, but no `--node-rank`: each of them is node 0",
+            "each node waits for the others as the first of them",
+            "Pass `--node-rank`, or `--rdzv-backend=c10d` with `--rdzv-endpoint`",
+        )
+
+    def _tasks(self, page: Page, launch: Launch) -> Iterator[Finding]:
+        """A launcher on each node of a job that starts a run of one node."""
+        command = launch.outer or launch.command
+        count = nodes_of(page, command, launch.first)
+        one = launch.text("nnodes") in ("1", "1:1") or "nnodes" not in launch.words
+        if count is None or count < 2 or not one or not launch.complete:
+            return
+        text = page.text[command.start : command.end]
+        if "PET_" in page.text or any(name in text for name in _OF_TASKS):
+            return  # each may do something else
+        bounds = (launch.first.start, launch.first.end)
+        yield self._finding(
+            page,
+            launch,
+            launch.bounds("nnodes") if "nnodes" in launch.words else bounds,
+            Severity.ERROR,
+            f"`srun` starts this on {count} nodes, but each run has a single node",
+            f"{count} runs train the same model separately",
+            "Pass `--nnodes`, and `--rdzv-endpoint` with the address of the first node",
+        )
 
     def _finding(
         self,

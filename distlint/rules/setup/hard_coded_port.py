@@ -9,9 +9,13 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.configuration._launch import fixed_ports
+from distlint.rules.settings import Page
 from distlint.rules.setup._order import inits, tests_around
 from distlint.source.finding import Finding, Severity
 from distlint.source.numbers import whole_number
+from distlint.source.settings.kinds import may_set
+from distlint.source.settings.sheet import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,12 +68,15 @@ class HardCodedPort(SourceRule):
 
     `os.environ["MASTER_PORT"] = "12355"` in a script that is started by a launcher, as it reads
     what that sets: a warning. In preview, as an info: the same in other scripts, and
-    `init_method="tcp://localhost:23456"`.
+    `init_method="tcp://localhost:23456"`; a constant port on the line with which Python starts a
+    launcher on one machine: `subprocess.run(["torchrun", "--master_port", "29500", ...])`, also in
+    a variable, an f-string or `os.system`.
 
     ## What is not reported
 
     - `os.environ.setdefault`, or a test whether the variable is set.
-    - The port is computed, or comes from an option.
+    - The port is computed, or comes from an option. Port 0 is one that is free.
+    - The launcher is started for several nodes: they have to agree on the port.
     - The file is a test (`test_*.py`).
 
     ## Fix safety
@@ -84,7 +91,14 @@ class HardCodedPort(SourceRule):
 
     code = "DST506"
     name = "hard-coded-port"
-    words = ("MASTER_PORT",)
+    words = (
+        "MASTER_PORT",
+        "master_port",
+        "master-port",
+        "main_process_port",
+        "rdzv_endpoint",
+        "rdzv-endpoint",
+    )
 
     good = (
         Example(
@@ -160,11 +174,28 @@ if __name__ == "__main__":
     mp.spawn(run, nprocs=2, args=(2,))
 """,
         ),
+        Example(
+            title="The same port on each launch line",
+            effect="static",
+            why_static="it needs a second job on the same machine",
+            code="""\
+import subprocess
+import sys
+
+command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"]
+command += ["--master_port", "29500"]  # expect: DST506
+command.append("train.py")
+subprocess.run(command, check=True)
+""",
+        ),
     )
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        if document.is_test:
+            return
+        yield from self._of_launches(document)
         if _PORT not in module.tokens and "init_process_group" not in module.words:
             return
         objects = objects_of(module, catalogue)
@@ -175,8 +206,6 @@ if __name__ == "__main__":
             and _STARTS.isdisjoint(module.words)
             and _PORT_OPTIONS.isdisjoint(module.tokens)
         )
-        if document.is_test:
-            return
         for site in _fixed(objects):
             serious = launched and isinstance(site, ir.Assign)
             finding = self.finding(
@@ -191,6 +220,19 @@ if __name__ == "__main__":
                 help="Let the launcher set the port, or use `os.environ.setdefault`",
             )
             yield finding if serious else replace(finding, preview=True)
+
+    def _of_launches(self, document: Document) -> Iterator[Finding]:
+        sheet = read(document, first=b"#!python") if may_set(document.code) else None
+        for start, end in fixed_ports(Page(sheet)) if sheet is not None else ():
+            assert sheet is not None
+            finding = self.finding(
+                message="hard-coded port: two jobs on one machine collide",
+                severity=Severity.INFO,
+                place=sheet.place(start, end),
+                effect='the second job fails with "address already in use"',
+                help="Pass `--standalone`, or a port that was free when it was asked for",
+            )
+            yield replace(finding, preview=True)
 
 
 def _fixed(objects: Objects) -> Iterator[ir.Assign | ir.Call]:

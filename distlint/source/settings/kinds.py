@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -34,7 +35,7 @@ _PYTHON_LINE = re.compile(rb"#!.*python")
 MAX_SIZE = 300_000
 """Larger files are data: what people write by hand to configure a training is small."""
 
-_LAUNCHERS = rb"torchrun|torch\.distributed\.(?:run|launch)|accelerate\s+launch|deepspeed"
+_LAUNCHERS = rb"torchrun|torch\.distributed\.(?:run|launch)|accelerate[\s\"',]+launch|deepspeed"
 _VARIABLES = (
     rb"\b(?:NCCL|TORCH_NCCL|TORCH_DISTRIBUTED|GLOO|ACCELERATE|DEEPSPEED|DS_ACCELERATO|FSDP)_?[A-Z]*"
     rb"|CUDA_(?:VISIBLE_DEVICES|LAUNCH_BLOCKING|MEMORY)|PYTORCH_[A-Z_]*ALLOC_CONF|MASTER_PORT"
@@ -50,12 +51,32 @@ _ACCELERATE = re.compile(
     rb"^[\"']?(?:distributed_type|compute_environment)[\"']?\s*:", re.MULTILINE
 )
 _MEANT = re.compile(r"deepspeed|accelerate|^acc|^ds(?:[_.-]|$)|[_.-]ds[_.-]|zero[_-]?\d")
-_SIGNS = (b"environ", b"putenv", b"subprocess", b"os.system", b"deepspeed", b"DeepSpeed")
+_SIGNS = (
+    b"environ",
+    b"putenv",
+    b"subprocess",
+    b"os.system",
+    b"deepspeed",
+    b"DeepSpeed",
+    b"torchrun",
+    b"torch.distributed.",
+    b"accelerate",
+)
 _IN_PYTHON = re.compile(
     rb"environ|putenv|torchrun|torch\.distributed\.(?:run|launch)|accelerate\b.{1,8}\blaunch"
     rb"|zero_optimization|train_micro_batch_size_per_gpu|train_batch_size|pkill|killall"
-    rb"|\b(?:deepspeed|ds)\.initialize\b"
+    rb"|\b(?:deepspeed|ds)\.initialize\b|deepspeed\b.{1,8}--"
 )
+
+
+_LAUNCH_WORDS = re.compile(
+    r"(?:\S*python[\d.]*\s+(?:-u\s+)?-m\s+)?(?:\S*/)?(?:" + _LAUNCHERS.decode() + r")(?:\s|$)"
+)
+
+
+def starts_launcher(words: Sequence[str]) -> bool:
+    """Is it the name of a launcher that a command begins with?"""
+    return _LAUNCH_WORDS.match(" ".join(words)) is not None
 
 
 def kind_of(path: Path, first: bytes = b"") -> Kind | None:

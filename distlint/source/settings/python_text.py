@@ -7,21 +7,19 @@ cannot read (newer than itself) holds nothing here; distlint's rules about Pytho
 from __future__ import annotations
 
 import ast
-import shlex
 import warnings
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 from distlint.source.document import Document
-from distlint.source.edits import Lines
 from distlint.source.nesting import examine
-from distlint.source.settings.shell import Command, Piece, Script, Setting, Word, read
+from distlint.source.settings.python_commands import commands_of
+from distlint.source.settings.python_names import Names, Positions, last
+from distlint.source.settings.shell import Script, Setting
 from distlint.source.settings.values import UNKNOWN, Entry, Mapping, Node, Scalar, Sequence
 
 Reader = Literal["deepspeed", "huggingface"]
 
-_STARTERS = frozenset({"run", "Popen", "call", "check_call", "check_output"})
 _CONFIG_KEYWORDS: dict[str, tuple[tuple[str, Reader], ...]] = {
     "initialize": (("config", "deepspeed"), ("config_params", "deepspeed")),
     "TrainingArguments": (("deepspeed", "huggingface"),),
@@ -60,88 +58,25 @@ def read_python(document: Document) -> Found | None:
     return _Reader(document, tree).found
 
 
-class _Names:
-    """What is assigned to each name of a script, and which are changed in other ways."""
-
-    def __init__(self) -> None:
-        self.assigned: dict[str, list[ast.expr | None]] = {}
-        self.touched: set[str] = set()
-
-    def bind(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    self.assigned.setdefault(target.id, []).append(node.value)
-                elif isinstance(target, ast.Subscript):
-                    base = _base(target)
-                    if base:
-                        self.touched.add(base)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            self.assigned.setdefault(node.target.id, []).append(node.value)
-        elif isinstance(node, (ast.AugAssign, ast.NamedExpr, ast.For)):
-            if isinstance(node.target, ast.Name):
-                self.assigned.setdefault(node.target.id, []).append(None)
-        elif isinstance(node, ast.arg):
-            self.assigned.setdefault(node.arg, []).append(None)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("update", "pop", "setdefault", "clear", "append", "extend"):
-                base = _base(node.func.value)
-                if base:
-                    self.touched.add(base)
-        elif isinstance(node, ast.Delete):
-            for target in node.targets:
-                base = _base(target)
-                if base:
-                    self.touched.add(base)
-
-    def held(self, name: ast.Name) -> ast.expr | None:
-        """The only thing that a name ever holds, unchanged."""
-        values = self.assigned.get(name.id, [])
-        return values[0] if len(values) == 1 and name.id not in self.touched else None
-
-
 class _Reader:
     def __init__(self, document: Document, tree: ast.Module) -> None:
-        self.text = document.text
-        self.lines = document.lines
-        self.starts = Lines(document.text).starts
+        self.names = Names(tree)
+        self.positions = Positions(document)
+        self._bounds = self.positions.bounds
         self.found = Found()
-        self.nodes = list(ast.walk(tree))
-        for node in self.nodes:
+        nodes = list(ast.walk(tree))
+        for node in nodes:
             if isinstance(node, ast.Assign):
                 self._assign(node)
             elif isinstance(node, ast.Call):
                 self._call(node)
-
-    # ---- positions
-
-    def _offset(self, row: int, column: int) -> int:
-        """Of a row from 1 and a column in bytes of UTF-8."""
-        line = self.lines[row - 1]
-        if not line.isascii():
-            column = len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
-        return self.starts[row - 1] + column
-
-    def _bounds(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return (
-            self._offset(node.lineno, node.col_offset),
-            self._offset(node.end_lineno, node.end_col_offset),
-        )
-
-    # ---- what names hold
-
-    @cached_property
-    def _names(self) -> _Names:
-        names = _Names()
-        for node in self.nodes:
-            names.bind(node)
-        return names
+        started = commands_of(self.names, nodes, self.positions)
+        self.found.script.commands += started.commands
+        self.found.script.settings += started.settings
 
     def _held(self, node: ast.expr) -> ast.expr | None:
         """An expression itself, or the only thing that its name ever holds, unchanged."""
-        return self._names.held(node) if isinstance(node, ast.Name) else node
+        return self.names.held(node) if isinstance(node, ast.Name) else node
 
     # ---- values
 
@@ -201,21 +136,15 @@ class _Reader:
         )
 
     def _call(self, node: ast.Call) -> None:
-        name = _last(node.func)
+        name = last(node.func)
         if isinstance(node.func, ast.Attribute):
             owner = node.func.value
             if _is_environ(owner) and name == "setdefault" and len(node.args) == 2:
                 self._variable(node.args[0], node.args[1], (0, 0))
             elif _is_environ(owner) and name == "update":
                 self._update(node)
-            elif _last(owner) == "os" and name == "putenv" and len(node.args) == 2:
+            elif last(owner) == "os" and name == "putenv" and len(node.args) == 2:
                 self._variable(node.args[0], node.args[1], (0, 0))
-            elif _last(owner) == "os" and name == "system" and node.args:
-                self._line(node.args[0])
-            elif _last(owner) == "subprocess" and name in _STARTERS and node.args:
-                self._started(node)
-        elif name in _STARTERS - {"run", "call"} and node.args:
-            self._started(node)
         if name in _CONFIG_KEYWORDS:
             self._config(node, name)
 
@@ -226,54 +155,12 @@ class _Reader:
                     if key is not None:
                         self._variable(key, value, (0, 0))
 
-    def _started(self, node: ast.Call) -> None:
-        shell = any(
-            keyword.arg == "shell"
-            and isinstance(keyword.value, ast.Constant)
-            and keyword.value.value is True
-            for keyword in node.keywords
-        )
-        first = node.args[0]
-        if isinstance(first, (ast.List, ast.Tuple)):
-            words = []
-            for item in first.elts:
-                start, end = self._bounds(item)
-                known = item.value if isinstance(item, ast.Constant) else None
-                text = known if isinstance(known, str) else None
-                splits = isinstance(item, ast.Starred)
-                if text is not None:
-                    start, end = start + 1, end - 1
-                elif _last(item) == "executable":  # of sys
-                    text = "python"
-                words.append(Word(text, start, end, self.text[start:end], splits))
-            if words:
-                self.found.script.commands.append(Command(tuple(words), *self._bounds(node)))
-        elif shell:
-            self._line(first)
-
-    def _line(self, node: ast.expr) -> None:
-        """Command lines in one string that is written out without escapes."""
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
-            return
-        start, end = self._bounds(node)
-        quotes = 3 if self.text.startswith(('"""', "'''"), start) else 1
-        start, end = start + quotes, end - quotes
-        if self.text[start:end] != node.value:
-            return
-        try:
-            shlex.split(node.value)
-        except ValueError:
-            return
-        more = read(Piece(node.value, tuple(range(start, end + 1))))
-        self.found.script.commands += more.commands
-        self.found.script.settings += [s for s in more.settings if s.form in ("prefix", "export")]
-
     # ---- configurations
 
     def _config(self, node: ast.Call, name: str) -> None:
         if name == "initialize":
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-            if owner is None or _last(owner) not in _MODULES:
+            if owner is None or last(owner) not in _MODULES:
                 return
         for keyword in node.keywords:
             for wanted, reader in _CONFIG_KEYWORDS[name]:
@@ -293,17 +180,5 @@ class _Reader:
                 self.found.configs.append(Held(found, reader))
 
 
-def _base(node: ast.expr) -> str | None:
-    while isinstance(node, (ast.Subscript, ast.Attribute)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _is_environ(node: ast.expr) -> bool:
-    return _last(node) == "environ"
+    return last(node) == "environ"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from distlint.source.settings.shell_functions import Functions, array_in, arrays_of, below
 from distlint.source.settings.values import Comment
 
 if TYPE_CHECKING:
@@ -124,7 +125,12 @@ class _Reader:
         self.exported: list[Setting] = list(outside)
         self._columns = _offsets(piece)
         self.root = _parser().parse(self.data).root_node
+        self._nodes = [self.root, *below(self.root)]
+        self._assigned: list[tuple[Node, bool]] = []
+        self._depth = 0
+        self._functions: Functions | None = None
         self.constants = self._constants()
+        self._arrays = arrays_of(self._assigned, self._source)
 
     def script(self) -> Script:
         self._walk(self.root, branch=False)
@@ -142,6 +148,7 @@ class _Reader:
                 counts[name] = counts.get(name, 0) + 1
                 prefix = node.parent is not None and node.parent.type == "command"
                 always[name] = (node, not branch and not prefix)
+                self._assigned.append(always[name])
             elif node.type == "for_statement":
                 name = self._source(node.child_by_field_name("variable"))
                 counts[name] = counts.get(name, 0) + 2
@@ -152,6 +159,7 @@ class _Reader:
                         counts[word] = counts.get(word, 0) + 2
             inner = branch or node.type in _BRANCHES
             stack.extend((child, inner) for child in node.named_children)
+        self._functions = Functions(self._nodes, counts, self._source)
         self.constants = {s.name: s.value for s in self.outside if s.value is not None}
         found = dict(self.constants)
         for name, (node, sure) in sorted(always.items(), key=lambda each: each[1][0].start_byte):
@@ -302,6 +310,9 @@ class _Reader:
     def _words(self, node: Node) -> list[Word]:
         """What the shell makes of a word: an expansion without quotes is cut at its blanks."""
         start, end = self._bounds(node)
+        items = self._arrays.get(array_in(node, self._source) or "")
+        if items is not None:
+            return [self._item(each, start, end) for each in items]
         text = self._text(node)
         splits = node.type in _EXPANSIONS or (
             node.type == "command_name" and any(c.type in _EXPANSIONS for c in node.named_children)
@@ -311,6 +322,22 @@ class _Reader:
             return [Word(part, start, end, part, expanded=True) for part in parts]
         # an empty variable is a blank to be filled in
         return [Word(None if splits else text, start, end, self._source(node), splits)]
+
+    def _item(self, node: Node | None, start: int, end: int) -> Word:
+        """An item of an array, which has the place of what stands for all of them."""
+        text = self._text(node) if node is not None else None
+        splits = node is None or (text is None and node.type in _EXPANSIONS)
+        return Word(text, start, end, self._source(node) or "$", splits, expanded=True)
+
+    def _value(self, name: str, at: Node) -> str | None:
+        """What a variable holds at a place, if that is known."""
+        node = self._functions.value(name, at) if self._functions is not None else None
+        if node is None or self._depth == _DEPTH:
+            return self.constants.get(name)
+        self._depth += 1
+        found = self._text(node)
+        self._depth -= 1
+        return found
 
     def _text(self, node: Node | None) -> str | None:
         """The value of a word, if it is known."""
@@ -323,10 +350,11 @@ class _Reader:
         if kind == "raw_string":
             return source[1:-1]
         if kind == "simple_expansion":
-            return self.constants.get(source[1:])
+            return self._value(source[1:], node)
         if kind == "expansion":
             name = source[2:-1]
-            return self.constants.get(name) if name.isidentifier() else None
+            is_name = name.isidentifier() or name.isdecimal()
+            return self._value(name, node) if is_name else None
         if kind in ("string", "concatenation", "command_name"):
             return self._joined(node)
         return None
@@ -353,9 +381,20 @@ class _Reader:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _bounds(self, node: Node) -> tuple[int, int]:
-        """Offsets in the document."""
-        return self._columns[node.start_byte], self._columns[node.end_byte]
+        """Offsets in the document, where what follows in the piece may stand somewhere else."""
+        start, end = self._columns[node.start_byte], self._columns[node.end_byte]
+        if node.end_byte > node.start_byte:
+            before = self._columns[node.end_byte - 1]
+            if not before < end <= before + _LONGEST:
+                end = before + 1
+        return start, end
 
+
+_DEPTH = 4
+"""Through how many functions a value is followed."""
+
+_LONGEST = 2
+"""How many characters of a document one of a piece takes: an escape has two."""
 
 _NO_WORDS = frozenset(
     {"file_redirect", "herestring_redirect", "heredoc_redirect", "comment", "heredoc_body"}

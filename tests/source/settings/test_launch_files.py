@@ -167,7 +167,7 @@ def test_a_script() -> None:
         os.environ.setdefault('B', "2")
         os.environ.update({"C": "3"})
         os.putenv("D", str(4))
-        subprocess.run(["torchrun", f"--x={1}", "é.py"])
+        subprocess.run(["torchrun", f"--x={level}", "é.py"])
         os.system("E=5 torchrun b.py")
         config = {"train_batch_size": 8, "zero_optimization": {"stage": level}}
         deepspeed.initialize(config=config)

@@ -1,0 +1,3 @@
+import os
+
+os.execlp("torchrun", "torchrun", "--nnodes=2", "--nproc_per_node=8", "train.py")  # expect: DST824
