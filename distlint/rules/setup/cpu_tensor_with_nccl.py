@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import placed
+from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import backend_of, inits
+from distlint.rules.setup._placement import (
+    FACTORIES,
+    MOVES,
+    is_class_on_cpu,
+    is_given_moved,
+    model_on_cpu,
+    tensor_on_cpu,
+)
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -24,17 +32,16 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
-    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-_FACTORIES = frozenset(
-    {"tensor", "zeros", "ones", "empty", "full", "as_tensor", "arange", "rand", "randn"}
-)
 _PAYLOAD: dict[str, int] = {
     "all_reduce": 0, "broadcast": 0, "reduce": 0, "all_gather_into_tensor": 1, "all_gather": 1,
     "reduce_scatter_tensor": 1, "gather": 0,
 }  # fmt: skip
-_MOVES = frozenset({"to", "cuda", "device", "to_device"})
+_CALLS = frozenset({*_PAYLOAD, *(name.rpartition(".")[2] for name in DDP)})
+_MOST = 8
+"""Files that are looked at for what imports one."""
+
 _NAMES = ("tensor", "input_tensor", "input")
 _MOVED = frozenset(
     {
@@ -71,14 +78,19 @@ class CpuTensorWithNccl(SourceRule):
     ## What is reported
 
     - A tensor that is created with `torch.tensor(...)`, `torch.zeros(...)` or the like, without
-      `device=` (or with `device="cpu"`), and passed unchanged to a collective, in a file that
-      initializes its process group with `"nccl"`.
-    - `DDP(Net(), device_ids=[rank])` with a model that is not moved to a GPU.
+      `device=` (or with the CPU as device), or moved there with `.cpu()`, and passed to a
+      collective. The device may be in a variable, an attribute or a configuration, and the tensor
+      may come from a function or a caller, also in other files.
+    - `DDP(model)` with a model that nothing moves to a GPU.
+
+    The file, or if it makes no process group the files that it imports or that import it, use
+    `"nccl"` only.
 
     ## What is not reported
 
     - The model wraps a module that has been moved already: `DDP(Wrapper(encoder))`.
     - The variable is assigned again anywhere in the function, or the tensor is moved.
+    - A model of a class that is not in sight, or that was passed to a function that is not.
     - The collective is given a `group`, or the file uses another backend or sets a default device.
 
     ## Fix safety
@@ -175,19 +187,18 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "init_process_group" not in module.words or not _MOVED.isdisjoint(module.tokens):
+        if _CALLS.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
-        found = list(inits(objects))
-        if not found or any(backend_of(objects, init) != "nccl" for init in found):
+        if not _uses_nccl(objects):
             return
         locator = locators.of(module.key)
         for site in _unmoved(objects):
             yield self.finding(
-                message="the model is on the CPU, but `device_ids` names a GPU",
+                message="the model is on the CPU, but NCCL needs it on a GPU",
                 severity=Severity.ERROR,
                 place=locator.place(site.call.site),
-                effect="DDP raises an error: the module must be on the GPU in `device_ids`",
+                effect="DDP raises an error when it is constructed",
                 help="Move the model first: `DDP(model.to(device), ...)`",
             )
         for site in objects.calls(_PAYLOAD):
@@ -196,16 +207,20 @@ dist.destroy_process_group()
             if not _is_default_group(objects, site):
                 continue
             value = _payload(objects, site)
-            made = _made_on_cpu(objects, value, site) if value is not None else None
+            made = tensor_on_cpu(objects, value, site.point) if value is not None else None
             if made is not None:
+                here = made.objects is objects
+                related = (Related("on the CPU from here on", locator.place(made.call.site)),)
                 yield self.finding(
                     message=f"a CPU tensor is passed to `{site.name}` with NCCL",
                     severity=Severity.ERROR,
                     place=locator.place(site.call.site),
-                    related=(Related("created on the CPU here", locator.place(made.site)),),
+                    related=related if here else (),
                     effect='torch raises "No backend type associated with device type cpu"',
                     help="Create the tensor on the GPU of this process",
-                    fix=partial(_fix, made, Draft(locator, module, catalogue)),
+                    fix=partial(_fix, made.call, Draft(locator, module, catalogue))
+                    if here
+                    else None,
                 )
 
 
@@ -225,37 +240,61 @@ def _is_default_group(objects: Objects, site: CallSite) -> bool:
 
 
 def _unmoved(objects: Objects) -> Iterator[CallSite]:
-    """``DDP(Net(), device_ids=[...])``: a model that is made there and put nowhere."""
+    """``DDP(Net(), device_ids=[...])``: a model that nothing moves to a GPU."""
     if "meta" in objects.module.tokens:
         return
     for site in objects.calls_to(*DDP):
         model = objects.argument(site, "module", 0).value
-        devices = objects.argument(site, "device_ids", 1).value
-        if (
-            isinstance(model, ir.Call)
-            and isinstance(devices, ir.Display)
-            and devices.items
-            and ir.last_name(model.func)[:1].isupper()
-            and _MOVES.isdisjoint(ir.tokens_of(model))
-            and not _is_given_moved(objects, model, site.point)
-            and not any(isinstance(here.owner, ir.With) for here in site.point.around)
+        if model is not None and (
+            _is_made_here(objects, model, site) or model_on_cpu(objects, model, site.point)
         ):
-            cls = objects.callee(CallSite(model, site.point))
-            if not isinstance(cls, ir.Class) or not any(
-                not _MOVES.isdisjoint(method.tokens) for method in cls.methods.values()
-            ):
-                yield site
+            yield site
 
 
-def _is_given_moved(objects: Objects, model: ir.Call, point: Point) -> bool:
-    """Is a model made around a part that is on a GPU already: ``Wrapper(encoder)``?"""
-    parts = {each.value.id for each in model.args if isinstance(each.value, ir.Name)}
-    return any(
-        not parts.isdisjoint(ir.tokens_of(each.statement))
-        and not _MOVES.isdisjoint(ir.tokens_of(each.statement))
-        for each in objects.points_in(point.scope)
-        if isinstance(each.statement, (ir.Assign, ir.Evaluate))
+def _is_made_here(objects: Objects, model: ir.Expr, site: CallSite) -> bool:
+    """Is it ``DDP(Net(), device_ids=[rank])``, also of a class that is not in sight?"""
+    devices = objects.argument(site, "device_ids", 1).value
+    if (
+        not isinstance(model, ir.Call)
+        or not isinstance(devices, ir.Display)
+        or not devices.items
+        or not ir.last_name(model.func)[:1].isupper()
+        or not MOVES.isdisjoint(ir.tokens_of(model))
+        or is_given_moved(objects, model, site.point)
+        or any(isinstance(here.owner, ir.With) for here in site.point.around)
+    ):
+        return False
+    return is_class_on_cpu(objects, CallSite(model, site.point), otherwise=True)
+
+
+def _uses_nccl(objects: Objects) -> bool:
+    """Is NCCL the backend of each group that the file makes, or else of those of files around it?
+
+    These are the files that it imports or that import it, and what those import.
+    """
+    module = objects.module
+    own = list(inits(objects))
+    if own:
+        return _MOVED.isdisjoint(module.tokens) and all(
+            backend_of(objects, init) == "nccl" for init in own
+        )
+    around = [each for each in _around(module) if "init_process_group" in each.words]
+    found = [(where, init) for where in map(objects_in, around) for init in inits(where)]
+    return (
+        bool(found)
+        and all(_MOVED.isdisjoint(each.tokens) for each in (module, *around))
+        and all(backend_of(where, init) == "nccl" for where, init in found)
     )
+
+
+def _around(module: Module) -> Iterator[Module]:
+    project = module.project
+    if project is None:
+        return
+    importers = (project.by_key(path) for path in list(project.importers(module.path))[:_MOST])
+    near = [*module.imports, *(each for each in importers if each is not None)]
+    beyond = [other for each in near for other in each.imports]
+    yield from dict.fromkeys(each for each in (*near, *beyond) if each is not module)
 
 
 def _payload(objects: Objects, site: CallSite) -> ir.Expr | None:
@@ -270,49 +309,11 @@ def _payload(objects: Objects, site: CallSite) -> ir.Expr | None:
     return None
 
 
-def _made_on_cpu(objects: Objects, node: ir.Expr, site: CallSite) -> ir.Call | None:
-    """The call that makes a tensor on the CPU, and nothing that moves it."""
-    if isinstance(node, ir.Name):
-        function = site.point.scope.function
-        if function is not None and any(p.name == node.id for p in function.params):
-            return None
-        values: list[ir.Expr] = []
-        for statement, _ in placed(site.point.scope.body):
-            if node.id in ir.bound_by(statement):
-                if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
-                    return None
-                if not isinstance(statement.targets[0], ir.Name):
-                    return None
-                values.append(statement.value)
-        if len(values) != 1:
-            return None
-        node = values[0]
-    if isinstance(node, ir.Call) and _is_factory(objects, node, site):
-        return node
-    return None
-
-
-def _is_factory(objects: Objects, call: ir.Call, site: CallSite) -> bool:
-    if ir.last_name(call.func) not in _FACTORIES:
-        return False
-    if objects.names.dotted(call.func, site.point.scope) != f"torch.{ir.last_name(call.func)}":
-        return False
-    if any(argument.star for argument in call.args):
-        return False
-    devices = [a.value for a in call.args if a.keyword == "device"]
-    if devices:
-        return isinstance(devices[0], ir.Literal) and devices[0].value == "cpu"
-    if ir.last_name(call.func) == "as_tensor":
-        return False
-    # torch.tensor(x) of a tensor on the GPU is one on the GPU
-    return ir.last_name(call.func) != "tensor" or isinstance(
-        call.args[0].value if call.args else None, (ir.Display, ir.Literal, ir.Comprehension)
-    )
-
-
 def _fix(made: ir.Call, draft: Draft) -> Fix:
     call = draft.node(made.site, cst.Call)
     if calls.argument(call, "device") is not None:
         raise CannotFix("a device is given")
+    if ir.last_name(made.func) not in FACTORIES:
+        raise CannotFix("it takes no device")
     calls.set_keyword(draft, call, "device", '"cuda"')
     return draft.fix("unsafe", "Create the tensor on the GPU")

@@ -1,0 +1,3 @@
+class Base:
+    def place(self):
+        self.model = self.model.to(self.rank)

@@ -1,0 +1,5 @@
+import torch.distributed as dist
+
+
+def init(backend):
+    dist.init_process_group(backend)

@@ -1,0 +1,9 @@
+import torch
+import torch.distributed as dist
+from setup import init
+
+
+def main(value):
+    init("gloo")
+    total = torch.tensor([value])
+    dist.all_reduce(total)

@@ -1,0 +1,9 @@
+import os
+
+import torch
+import torch.distributed as dist
+
+
+def init():
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl")
