@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.across import origins_across
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.objects import objects_of
-from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.analyzer.static.objects.sites import CallSite, Origin
+from distlint.analyzer.static.reaching_definitions import Path, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -25,16 +26,19 @@ from distlint.rules.gradients._steps import (
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _FSDP = "torch.distributed.fsdp.FullyShardedDataParallel"
 _ACCELERATOR = "accelerate.Accelerator"
 _ENGINE = "deepspeed.initialize"
+_PARAMETERS = frozenset({"parameters", "named_parameters"})
+_LISTS = frozenset({"list", "tuple", "filter", "iter"})
 
 
 class ClipSharded(SourceRule):
@@ -74,8 +78,9 @@ class ClipSharded(SourceRule):
     ## What is reported
 
     torch's function on the parameters of a model that is wrapped in `FullyShardedDataParallel`
-    (error), or in a function whose backward pass is `accelerator.backward` or that of a DeepSpeed
-    engine (warning).
+    (error), here or in another file of the project: by a function, the caller, or a class above or
+    below. Or in a function whose backward pass is `accelerator.backward` or that of a DeepSpeed
+    engine (a warning).
 
     ## What is not reported
 
@@ -204,11 +209,9 @@ def train(model, optimizer, loader):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        words = module.words
-        if CLIP_NAMES.isdisjoint(words):
+        if CLIP_NAMES.isdisjoint(module.words):
             return
-        if not {"FullyShardedDataParallel", "accelerate", "deepspeed"} & words:
-            return
+        is_managed = not {"accelerate", "deepspeed"}.isdisjoint(module.words)
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
         for clip in torch_clips(objects):
@@ -223,7 +226,7 @@ def train(model, optimizer, loader):
                     fix=partial(_by_model, clip, draft),
                 )
                 continue
-            owner = _backward_by(objects, clip)
+            owner = _backward_by(objects, clip) if is_managed else None
             if owner is not None and not _is_of_apex(clip):
                 kind, path = owner
                 unscaled = kind == "Accelerate" and _is_unscaled(objects, clip, path)
@@ -249,16 +252,45 @@ def train(model, optimizer, loader):
 def _is_fsdp(objects: Objects, clip: CallSite) -> bool:
     """Are they the parameters of a model that is wrapped in FSDP, and sharded?"""
     given = clip.call.args[0].value if clip.call.args else None
-    if not isinstance(given, ir.Call) or ir.last_name(given.func) != "parameters":
-        return False
-    if not isinstance(given.func, ir.Attribute):
-        return False
-    found = objects.origins(given.func.value, clip.point)
+    models = list(_models(objects, given, clip.point)) if given is not None else []
+    return bool(models) and all(_is_sharded(objects, model, at) for model, at in models)
+
+
+def _models(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[ir.Expr, Point]]:
+    """The model of ``model.parameters()``, also in a list, a filter or a variable."""
+    for origin in objects.origins(node, point):
+        made = origin.node
+        while isinstance(made, ir.Call) and ir.last_name(made.func) in _LISTS and made.args:
+            made = made.args[-1].value
+        if isinstance(made, ir.Comprehension):
+            made = made.clauses[0][1]
+        if isinstance(made, ir.Call) and ir.last_name(made.func) in _PARAMETERS:
+            if isinstance(made.func, ir.Attribute):
+                yield made.func.value, origin.point
+
+
+def _is_sharded(objects: Objects, model: ir.Expr, point: Point) -> bool:
+    found = origins_across(objects, model, point)
+    wraps = [each for each in found if _wraps_itself(each[1], path_of(model))]
     return bool(found) and all(
         origin.site is not None
-        and objects.is_call_to(origin.site, _FSDP)
+        and where.is_call_to(origin.site, _FSDP)
         and "NO_SHARD" not in ir.tokens_of(origin.site.call)
-        for origin in found
+        for where, origin in wraps or found
+    )
+
+
+def _wraps_itself(origin: Origin, path: Path | None) -> bool:
+    """Is it ``self.model = FSDP(self.model)``, after which what was there is not used any more?"""
+    statement = origin.point.statement
+    return (
+        path is not None
+        and origin.call is not None
+        and isinstance(statement, ir.Assign)
+        and statement.value is origin.call
+        and [path_of(target) for target in statement.targets] == [path]
+        and any(path_of(argument.value) == path for argument in origin.call.args)
+        and not any(isinstance(here.owner, (ir.If, ir.Try)) for here in origin.point.around)
     )
 
 

@@ -195,7 +195,12 @@ subprocess.run(command, check=True)
     ) -> Iterable[Finding]:
         if document.is_test:
             return
-        yield from self._of_launches(document)
+        found = list(self._of_file(module, catalogue, locators))
+        yield from found or self._of_launches(document)
+
+    def _of_file(
+        self, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
         if _PORT not in module.tokens and "init_process_group" not in module.words:
             return
         objects = objects_of(module, catalogue)
