@@ -38,6 +38,7 @@ SHARED: dict[str, list[str]] = {
         r"\brandperm\b",
         r"\bpermutation\b",
         r"\bshuffle\(",
+        r"\.sample\(",
     ],
     "DST404": [r"\bload\("],
     "DST406": [

@@ -11,16 +11,16 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
-from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.following import ends
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite, Origin
-from distlint.analyzer.static.reaching_definitions import Point, holds, path_of
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
+from distlint.rules.data._orders import becomes_data
 from distlint.rules.data._rank_seeds import is_seeded_alike
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -47,7 +47,9 @@ _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _SAMPLERS = (
     "torch.utils.data.Sampler", "torch.utils.data.BatchSampler", "torch.utils.data.RandomSampler"
 )  # fmt: skip
-_TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
+_SAMPLE = "sample"
+"""The method of a frame that draws rows of it, in a random order."""
+
 _JOINS = frozenset(
     {
         "init_process_group", "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard",
@@ -94,7 +96,9 @@ class UnseededSplit(SourceRule):
 
     - `random_split` without `generator=`, and `train_test_split` without `random_state=`.
     - `dataset.shuffle()` without `seed=` before `split_dataset_by_node`.
-    - `permutation`, `randperm` or `shuffle` whose result selects the samples of a dataset.
+    - `permutation`, `randperm`, `shuffle` or `frame.sample(frac=1)` whose result selects the
+      samples of a dataset, or is divided by the rank or into a training and a validation set;
+      also through functions, methods and other files.
 
     Also `random.shuffle` in the `__iter__` of a sampler, if the file sets a seed only on request.
 
@@ -131,6 +135,7 @@ class UnseededSplit(SourceRule):
         r"\brandperm\b",
         r"\bpermutation\b",
         r"\bshuffle\(",
+        r"\.sample\(",
     )
 
     good = (
@@ -284,7 +289,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        words = {name.rpartition(".")[2] for name in (*_SPLITS, *_ORDERS, *_SHUFFLES)}
+        words = {name.rpartition(".")[2] for name in (*_SPLITS, *_ORDERS, *_SHUFFLES, _SAMPLE)}
         if words.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
@@ -414,14 +419,24 @@ def _draws(objects: Objects) -> Iterator[CallSite]:
     for site in objects.calls_to(*_ORDERS):
         name = _ORDERS.get(objects.called(site), ("", None))[0]
         own = objects.argument(site, name) if name else Passed(None)
-        if own.absent and _becomes_data(objects, site):
+        if own.absent and becomes_data(objects, site, None):
+            yield site
+    for site in objects.calls({_SAMPLE}):
+        if _shuffles_frame(site) and becomes_data(objects, site, None):
             yield site
     for splitter in objects.calls({"split_dataset_by_node"}):
         for argument in splitter.call.args[:1]:
             yield from _shuffled(objects, argument.value, splitter.point)
     for site in objects.calls_to(*_SHUFFLES):
-        if site.call.args and _is_data(objects, site):
+        path = path_of(site.call.args[0].value) if site.call.args else None
+        if path is not None and becomes_data(objects, site, path):
             yield site
+
+
+def _shuffles_frame(site: CallSite) -> bool:
+    """Is it ``frame.sample(frac=1)``, without a seed?"""
+    given = {argument.keyword for argument in site.call.args}
+    return "frac" in given and "random_state" not in given and None not in given
 
 
 def _shuffled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]:
@@ -442,39 +457,6 @@ def _shuffled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSit
 
 def _is_none(objects: Objects, passed: Passed, site: CallSite) -> bool:
     return objects.constant(passed, site.point) is None
-
-
-def _becomes_data(objects: Objects, made: CallSite) -> bool:
-    """Does what a call draws pick the samples of a data set?"""
-    return any(
-        objects.uses.is_made_by(made.call, node, taker.point)
-        for taker in _takers(objects)
-        for argument in taker.call.args
-        for node in expressions_in(argument.value)
-        if isinstance(node, ir.Expr) and (node is made.call or path_of(node) is not None)
-    )
-
-
-def _is_data(objects: Objects, site: CallSite) -> bool:
-    """Is the list that is shuffled made into a data set afterwards?"""
-    path = path_of(site.call.args[0].value)
-    function = site.point.scope.function
-    if path is None:
-        return False
-    if function is not None and function.name == "__init__":
-        cls = objects.own_class(ir.Name("self"), site.point)
-        if cls is not None and "__getitem__" in cls.methods:
-            return True
-    return any(
-        holds(argument.value, path)
-        for taker in _takers(objects)
-        if taker.point.scope is site.point.scope
-        for argument in taker.call.args
-    )
-
-
-def _takers(objects: Objects) -> Iterator[CallSite]:
-    yield from objects.calls({name for name in objects.called_names if _TAKERS.match(name)})
 
 
 def _on_one_rank(site: CallSite) -> bool:
