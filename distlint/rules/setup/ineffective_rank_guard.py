@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.module import Imported
+from distlint.analyzer.static.across import origins_across
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import objects_of
-from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._conditions import always
-from distlint.rules.setup._order import ASKS, INIT, inits, may_be_made, surely_before
+from distlint.rules.setup._order import ASKS, INIT
+from distlint.rules.setup._too_early import too_early
+from distlint.rules.setup._uncalled import uncalled
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -30,15 +32,7 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 _VARIABLES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"})
-_PREDICATE = re.compile(
-    r"^(is_|on_)?(main|master|rank_?zero|rank_?0|primary|chief|first|root|global_zero)(_?(process|"
-    r"rank|node|proc))?$|^is_(main|master|primary|chief)|^is_initialized$|^is_available$"
-    r"|^get_(local_|global_)?rank$|^get_world_size$|^is_rank_?(zero|0)|^is_dist"
-)
-_TORCH = frozenset(
-    f"torch.distributed.{name}"
-    for name in ("get_rank", "get_world_size", "is_initialized", "is_available")
-)
+_NAMES_RANK = re.compile("rank|RANK|main|WORLD|dist|master")
 _MANAGERS = ("contextlib.contextmanager", "contextmanager")
 
 
@@ -74,16 +68,17 @@ class IneffectiveRankGuard(SourceRule):
 
     ## What is reported
 
-    - A function that is tested without being called: `if is_main_process:`,
-      `if dist.get_rank == 0:`.
+    - A function or method that is tested without being called: `if is_main_process:`,
+      `if self.is_main:`, `if dist.get_rank == 0:`; also of another file, or in a variable.
     - The string value of an environment variable that is compared with a number:
-      `os.environ["RANK"] == 0`.
+      `os.environ["RANK"] == 0`, also by way of functions, attributes and other files.
     - A test that asks for a thing and its opposite, so that it has one outcome:
       `not is_initialized() and (is_initialized() and get_rank() == 0)`.
     - A context manager that is meant to run its body on one rank, but yields on all of them.
-    - Before `init_process_group` in the same function: a call of a helper that acts as on rank 0
-      while there is no process group, or the use of an object whose rank flag is true by default.
-      A warning.
+    - Before `init_process_group` in the same function, or before a function that calls it: a call
+      of a helper that acts as on rank 0 while there is no process group, or of a function that
+      does more than to print if that helper says so; or the use of an object whose rank flag is
+      true by default. A warning.
 
     ## What is not reported
 
@@ -282,23 +277,16 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        tokens = module.tokens
-        if not any(
-            "rank" in t
-            or "RANK" in t
-            or "main" in t
-            or "WORLD" in t
-            or "dist" in t
-            or "master" in t
-            for t in tokens
-        ):
+        known = module.words.union(*(each.words for each in module.imports))
+        has_group = INIT.rpartition(".")[2] in known
+        if not has_group and not any(map(_NAMES_RANK.search, module.tokens)):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
         for test, point in _tests(objects):
             statement = point.statement
             for node in _parts_of(test):
-                for attribute in _uncalled(objects, node, point):
+                for attribute in uncalled(objects, node, point):
                     yield self.finding(
                         message=f"`{attribute}` is not called, so it is always true"
                         if attribute not in ("get_rank", "get_world_size")
@@ -309,7 +297,9 @@ dist.destroy_process_group()
                         help=f"Call it: `{attribute}()`",
                         fix=partial(
                             _called, statement, attribute, Draft(locator, module, catalogue)
-                        ),
+                        )
+                        if isinstance(statement, ir.If)
+                        else None,
                     )
         for test, point in _tests(objects):
             for outcome in _decided(test):
@@ -343,8 +333,8 @@ dist.destroy_process_group()
                         effect="what was meant for one rank runs on all of them",
                         help="Use an `if` around the body instead of the `with`",
                     )
-        if INIT.rpartition(".")[2] in tokens:
-            for site, init, what in _too_early(objects):
+        if has_group:
+            for site, init, what in too_early(objects):
                 yield self.finding(
                     message=f"{what} before `init_process_group`",
                     severity=Severity.WARNING,
@@ -358,10 +348,15 @@ dist.destroy_process_group()
 def _tests(objects: Objects) -> Iterator[tuple[ir.Expr, Point]]:
     """The conditions of branches and of conditional expressions."""
     for point in objects.points:
-        if isinstance(point.statement, (ir.If, ir.Assert)):
+        if isinstance(point.statement, (ir.If, ir.Assert, ir.While)):
             yield point.statement.test, point
     for node, point in objects.nodes(ir.Conditional):
         yield node.test, point
+    for point in objects.points:
+        if not isinstance(point.statement, (ir.If, ir.Assert, ir.While)):
+            for part in nodes_of(point.statement):
+                if isinstance(part, ir.Not):
+                    yield part.value, point
 
 
 def _parts_of(test: ir.Expr) -> Iterator[ir.Expr]:
@@ -388,44 +383,15 @@ def _decided(test: ir.Expr) -> Iterator[bool]:
             return
 
 
-def _uncalled(objects: Objects, node: ir.Expr, point: Point) -> Iterator[str]:
-    """The last name of a function that is tested as if it were a value."""
-    path = path_of(node)
-    if path is None or not _PREDICATE.search(path[-1]):
-        return
-    if objects.names.dotted(node, point.scope) in _TORCH or (
-        len(path) == 1 and _is_function(objects, path[0], point)
-    ):
-        yield path[-1]
-
-
-def _is_function(objects: Objects, name: str, point: Point) -> bool:
-    """Is a name bound once in the module, to a function, here or in another file of the project?"""
-    scope = point.scope
-    while scope.function is not None:
-        if name in scope.function.locals:
-            return False
-        if scope.outer is None:
-            return False
-        scope = scope.outer
-    definitions = objects.module.definitions.get(name, ())
-    if len(definitions) != 1:
-        return False
-    node = definitions[0].node
-    if isinstance(node, Imported):
-        return objects.module.imported(name) is not None
-    return isinstance(node, ir.Function)
-
-
 def _text_compared(objects: Objects, node: ir.Compare, point: Point) -> str:
     """The variable of the environment whose text is compared with a number."""
     if len(node.ops) != 1 or node.ops[0] not in ("==", "!=", "in", "not in"):
         return ""
     for one, other in ((node.left, node.rights[0]), (node.rights[0], node.left)):
         if _is_number(other):
-            for origin in objects.origins(one, point):
+            for where, origin in origins_across(objects, one, point):
                 if isinstance(origin.node, ir.Expr) and origin.item is None:
-                    name = environment_read(objects, origin.node, origin.point)
+                    name = environment_read(where, origin.node, origin.point)
                     if name in _VARIABLES and not origin.attributes:
                         return name
     return ""
@@ -458,108 +424,6 @@ def _only_yield(arm: ir.Block) -> int | None:
         if not given.delegated and given.value is None:
             return arm[0].site
     return None
-
-
-def _too_early(objects: Objects) -> Iterator[tuple[int, int, str]]:
-    """What is taken for rank 0 before the group is made: its site, that of the group, and why."""
-    helpers = _falling_back(objects)
-    for init in inits(objects):
-        for name in sorted(helpers):
-            for site in objects.calls({name}):
-                if surely_before(site.point, init.point) and objects.callee(site) in helpers[name]:
-                    if not may_be_made(objects, site):
-                        yield site.call.site, init.call.site, f"`{name}` is called"
-        for point, flag in _late_flags(objects, init.point):
-            yield point.statement.site, init.call.site, f"`{flag}` is used"
-
-
-def _falling_back(objects: Objects) -> dict[str, list[ir.Function]]:
-    """Functions that answer as on rank 0 where there is no group, by name; also through others."""
-    found: dict[str, list[ir.Function]] = {}
-    for _ in range(2):
-        for function in objects.module.functions:
-            if function not in found.get(function.name, ()) and (
-                _falls_back(function.body) or not found.keys().isdisjoint(_returned(function))
-            ):
-                found.setdefault(function.name, []).append(function)
-    return found
-
-
-def _returned(function: ir.Function) -> frozenset[str]:
-    """The names in what a function of one line returns."""
-    body = function.body
-    if len(body) == 1 and isinstance(body[0], ir.Return) and body[0].value is not None:
-        return ir.tokens_of(body[0].value)
-    return frozenset()
-
-
-def _falls_back(block: ir.Block) -> bool:
-    """``get_rank() if is_initialized() else 0``, in one expression or as a branch that returns."""
-    for index, statement in enumerate(block):
-        for node in nodes_of(statement):
-            if isinstance(node, ir.Conditional) and "is_initialized" in ir.tokens_of(node.test):
-                if _is_rank_or_first(node.body, node.orelse):
-                    return True
-        if isinstance(statement, ir.If) and "is_initialized" in ir.tokens_of(statement.test):
-            one, other = map(_answer, (statement.body, statement.orelse or block[index + 1 :]))
-            if one is not None and other is not None and _is_rank_or_first(one, other):
-                return True
-    return False
-
-
-def _answer(arm: ir.Block) -> ir.Expr | None:
-    return arm[0].value if arm and isinstance(arm[0], ir.Return) else None
-
-
-def _is_rank_or_first(first: ir.Expr, second: ir.Expr) -> bool:
-    """Is one of them a question for the rank, and the other what holds for rank 0?"""
-    return any(
-        isinstance(one, ir.Literal)
-        and (one.value is True or (one.value == 0 and type(one.value) is int))
-        and "get_rank" in ir.tokens_of(other)
-        for one, other in ((first, second), (second, first))
-    )
-
-
-def _late_flags(objects: Objects, init: Point) -> Iterator[tuple[Point, str]]:
-    """Where a flag that says rank 0 by default is seen before the group is made."""
-    points = objects.points_in(init.scope)
-    for late in points:
-        statement = late.statement
-        if not (isinstance(statement, ir.Assign) and surely_before(init, late)):
-            continue
-        for target in statement.targets:
-            path = path_of(target)
-            if path is None or len(path) < 2 or "get_rank" not in ir.tokens_of(statement.value):
-                continue
-            if not any(
-                _is_on(cls.attributes.get(path[-1])) for cls in objects.module.classes.values()
-            ):
-                continue
-            for point in points:
-                if point.statement.site < init.statement.site and _sees(point.statement, path):
-                    yield point, path[-1]
-
-
-def _is_on(default: ir.Expr | None) -> bool:
-    return isinstance(default, ir.Literal) and default.value is True
-
-
-def _sees(statement: ir.Stmt, path: tuple[str, ...]) -> bool:
-    """Does a statement read a flag, or hand on the object that has it?"""
-    if isinstance(statement, ir.Assign) and any(
-        path_of(each) == path for each in statement.targets
-    ):
-        return False
-    return any(
-        path_of(node) == path
-        or (
-            isinstance(node, ir.Call)
-            and any(path_of(argument.value) == path[:-1] for argument in node.args)
-        )
-        for node in nodes_of(statement)
-        if isinstance(node, ir.Expr)
-    )
 
 
 def _called(statement: ir.Stmt, name: str, draft: Draft) -> Fix:

@@ -1,0 +1,3 @@
+def save(path, rank):
+    if rank == 0:  # expect: DST512
+        open(path, "w").close()
