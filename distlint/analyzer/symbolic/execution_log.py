@@ -1,4 +1,4 @@
-"""What a rank has decided and done in a replay, in order: explanations are made of it."""
+"""What a rank has decided and done in a replay, in order: explanations and programs rest on it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,12 @@ class Issued(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Executed(LogEntry):
+class StepEntry(LogEntry):
+    """A step of the execution, from which a program is written; it explains nothing by itself."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Executed(StepEntry):
     """A statement is executed; more than once in a row where it calls functions or communicates."""
 
     turns: Iterations
@@ -83,14 +88,14 @@ class Executed(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Branched(LogEntry):
+class Branched(StepEntry):
     """An arm of an ``if`` has been taken: was its condition true?"""
 
     outcome: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LoopReached(LogEntry):
+class LoopReached(StepEntry):
     """The head of a loop has been reached, before the iteration of this number, if there is one."""
 
     index: int
@@ -99,7 +104,7 @@ class LoopReached(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Called(LogEntry):
+class Called(StepEntry):
     """A function of the project has been entered."""
 
     callee: Frame
@@ -109,14 +114,14 @@ class Called(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ManagerEntered(LogEntry):
+class ManagerEntered(StepEntry):
     """A generator that manages a ``with`` has been entered: the block runs at its yield."""
 
     manager: Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Failed(LogEntry):
+class Failed(StepEntry):
     """An exception has been raised before what stands at the site, and is caught in a try.
 
     At the site of the try itself, its body has failed after all else in it.
@@ -126,7 +131,7 @@ class Failed(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Raised(LogEntry):
+class Raised(StepEntry):
     """The program has raised an exception itself."""
 
     turns: Iterations
@@ -134,13 +139,18 @@ class Raised(LogEntry):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Caught(LogEntry):
+class Caught(StepEntry):
     """The handler of a try has been entered."""
 
 
 def decisions_in(log: Iterable[LogEntry]) -> Iterator[Decided]:
     """The decisions among the entries of a log."""
     return (entry for entry in log if isinstance(entry, Decided))
+
+
+def without_steps(log: Iterable[LogEntry]) -> list[LogEntry]:
+    """The entries of a log that may explain a divergence."""
+    return [entry for entry in log if not isinstance(entry, StepEntry)]
 
 
 def first_decision(*logs: Iterable[LogEntry]) -> Decided | None:

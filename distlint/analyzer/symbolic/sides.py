@@ -11,6 +11,7 @@ from distlint.analyzer.symbolic.execution_log import (
     Issued,
     LogEntry,
     decisions_in,
+    without_steps,
 )
 from distlint.analyzer.symbolic.proofs import Proof
 from distlint.analyzer.symbolic.state import Frame, Iterations
@@ -68,8 +69,8 @@ class Sides:
             for side, trace in enumerate(self.traces)
         ]
         return (
-            self.traces[0].log[starts[0] : ends[0]],
-            self.traces[1].log[starts[1] : ends[1]],
+            without_steps(self.traces[0].log[starts[0] : ends[0]]),
+            without_steps(self.traces[1].log[starts[1] : ends[1]]),
         )
 
     def left_to_do(self, side: int) -> Continuation | None:
