@@ -62,6 +62,9 @@ SHARED: dict[str, list[str]] = {
         r"\bmakedirs\(",
         r"\bmkdir\(",
         r"\bopen\(",
+        r"\bwrite_(?:text|bytes)\(",
+        r"\bsave_(?:pretrained|to_disk)\(",
+        r"\bto_(?:csv|json|pickle|parquet)\(",
     ],
     "DST413": [
         r"\brmtree\b",

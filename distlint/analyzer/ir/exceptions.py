@@ -156,6 +156,8 @@ def is_left(block: Block) -> bool:
     if not block:
         return False
     last = block[-1]
+    while isinstance(last, With) and last.body:
+        last = last.body[-1]
     if isinstance(last, Evaluate) and isinstance(last.value, Call):
         return last_name(last.value.func) in ("exit", "_exit")
     return _never_holds(last) or isinstance(last, (Return, Raise, Continue, Break))

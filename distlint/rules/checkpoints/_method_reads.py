@@ -9,8 +9,9 @@ from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import calls_of, expressions_in, placed
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
+from distlint.rules.checkpoints._file_calls import read_file
 from distlint.rules.checkpoints._uses import goes_backward
-from distlint.rules.checkpoints._written import MEETS, ONLY_LOOK, READS, may_meet, positional, same
+from distlint.rules.checkpoints._written import MEETS, ONLY_LOOK, may_meet, same
 from distlint.rules.collectives._following import Step, following
 from distlint.rules.setup._order import tests_around
 
@@ -90,10 +91,7 @@ class _Walk:
         points = sorted(self._guards.objects.points_in(scope), key=lambda each: each.statement.site)
         for point in points:
             for call in calls_of(point.statement):
-                called = self._guards.objects.called(CallSite(call, point)) or ir.last_name(
-                    call.func
-                )
-                used = positional(call, READS.get(called))
+                used = read_file(self._guards.objects, CallSite(call, point))
                 if used is not None and same(used, self._path):
                     return None if self._is_some(point) else call
                 site, objects = CallSite(call, point), self._guards.objects

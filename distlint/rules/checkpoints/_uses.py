@@ -12,16 +12,18 @@ from distlint.analyzer.static.names import calls_of, expressions_in, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
+from distlint.rules.checkpoints._file_calls import (
+    made_folder,
+    opened_or_written,
+    read_file,
+)
 from distlint.rules.checkpoints._written import (
-    READS,
-    WRITES,
     Used,
     Write,
     Writers,
     handed_by,
     may_meet,
     picks,
-    positional,
     same,
     written_by,
 )
@@ -46,44 +48,44 @@ def goes_backward(objects: Objects, site: CallSite) -> bool:
 def use_in(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
     """The use of a path by a call, or the read in the function of the file that it runs."""
     objects, path = guards.objects, write.path
-    called = objects.called(site) or site.name
     if write.used.makes:
-        used = positional(site.call, WRITES.get(called, 0 if called == "open" else None))
+        used = opened_or_written(objects, site)
         is_used = used is not None and _below(objects, used, path, site.point)
         return site.call if is_used else None
-    used = positional(site.call, READS.get(called))
+    used = read_file(objects, site)
     if used is not None:
         return site.call if same(used, path) else None
     return _read_through(guards, site, path)
 
 
 def _read_through(guards: Guards, site: CallSite, path: ir.Expr) -> ir.Call | None:
-    """The read of a path in the function that a call runs, if all ranks come to it."""
-    objects = guards.objects
-    function = objects.callee(site)
-    scope = objects.scope_of(function) if isinstance(function, ir.Function) else None
-    if scope is None or not isinstance(function, ir.Function):
+    """The read of a path in the function that a call runs, if all ranks come to it.
+
+    The call itself where that function is in another file.
+    """
+    objects, run = guards.objects, guards.called(site)
+    if run is None or run[1].function is None:
         return None
-    for point in objects.points_in(scope):
+    where, scope = run
+    for point in where.objects.points_in(scope):
         for call in calls_of(point.statement):
-            called = objects.called(CallSite(call, point)) or ir.last_name(call.func)
-            used = positional(call, READS.get(called))
-            if used is None or list(tests_around(point)) or guards.may_be_some_ranks(point):
+            used = read_file(where.objects, CallSite(call, point))
+            if used is None or list(tests_around(point)) or where.may_be_some_ranks(point):
                 continue
-            handed = handed_by(Used(used), objects, function, objects, site)
+            handed = handed_by(Used(used), where.objects, run[1].function, objects, site)
             if handed is not None and not handed.owner and same(handed.path, path):
-                return call
+                return call if where is guards else site.call
     return None
 
 
 def makes_below(writers: Writers, site: CallSite, folder: ir.Expr) -> bool:
     """Is a folder in the one that was made, or that one itself, made with all above it?"""
     objects = writers.objects
-    if objects.called(site) != "os.makedirs":
+    made = made_folder(objects, site)
+    if made is None or site.name != "makedirs":
         every = writers.through(objects, site, is_tested=False)
         return any(each.makes and same(each.path, folder) for each in every)
-    made = positional(site.call, 0)
-    return made is not None and (same(made, folder) or _below(objects, made, folder, site.point))
+    return same(made, folder) or _below(objects, made, folder, site.point)
 
 
 def _below(objects: Objects, used: ir.Expr, folder: ir.Expr, point: Point) -> bool:

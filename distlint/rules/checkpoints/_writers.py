@@ -20,19 +20,23 @@ WRITERS = {
     "safetensors.torch.save_model": (1, "filename"),
 }
 """Functions that write a file: where the path stands among their arguments."""
-_DATA_WRITERS = {
-    "pickle.dump": (1, "file"),
-    "json.dump": (1, "fp"),
-    "yaml.dump": (1, "stream"),
-    "yaml.safe_dump": (1, "stream"),
+ARRAY_WRITERS = {
     "joblib.dump": (1, "filename"),
     "numpy.save": (0, "file"),
     "numpy.savez": (0, "file"),
     "numpy.savez_compressed": (0, "file"),
     "numpy.savetxt": (0, "fname"),
+}
+"""Functions that write other data, by the name of the file."""
+_DATA_WRITERS = {
+    "pickle.dump": (1, "file"),
+    "json.dump": (1, "fp"),
+    "yaml.dump": (1, "stream"),
+    "yaml.safe_dump": (1, "stream"),
+    **ARRAY_WRITERS,
     "shutil.copytree": (1, "dst"),
 }
-_TABLE_WRITERS = {
+TABLE_WRITERS = {
     "to_csv": (0, "path_or_buf"),
     "to_json": (0, "path_or_buf"),
     "to_excel": (0, "excel_writer"),
@@ -47,7 +51,7 @@ _BY_OTHERS = frozenset({"save_function"})
 
 _OPENERS = frozenset({"open", "write_text", "write_bytes"})
 NAMES = frozenset(name.rpartition(".")[2] for name in WRITERS)
-_DATA_NAMES = frozenset(name.rpartition(".")[2] for name in _DATA_WRITERS) | {*_TABLE_WRITERS}
+_DATA_NAMES = frozenset(name.rpartition(".")[2] for name in _DATA_WRITERS) | {*TABLE_WRITERS}
 
 
 def names_in(module: Module) -> frozenset[str]:
@@ -61,7 +65,7 @@ def written_to(guards: Guards, site: CallSite) -> ir.Expr | None:
     called = guards.objects.called(site)
     writer = WRITERS.get(called, _DATA_WRITERS.get(called))
     if writer is None and not called and isinstance(site.call.func, ir.Attribute):
-        writer = _TABLE_WRITERS.get(site.name)
+        writer = TABLE_WRITERS.get(site.name)
         if any(each.keyword in _BY_OTHERS for each in site.call.args):
             return None
     if writer is None:  # a download is of another rule

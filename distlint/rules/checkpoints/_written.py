@@ -18,6 +18,14 @@ from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.checkpoints._all_ranks import LOOKS
+from distlint.rules.checkpoints._file_calls import (
+    MAKERS_OF_FOLDERS,
+    READERS_OF_FILES,
+    WRITERS_OF_FILES,
+    made_folder,
+    read_file,
+    written_file,
+)
 from distlint.rules.setup._order import tests_around
 
 MEETS = re.compile(
@@ -29,11 +37,8 @@ MEETS = re.compile(
 ONLY_LOOK = frozenset({"exists", "isfile", "isdir", "sleep"})
 """Those of them by which the ranks do not meet."""
 
-WRITES = {"torch.save": 1, "numpy.save": 0, "numpy.savez": 0, "safetensors.torch.save_file": 1}
-MAKES = {"os.makedirs": 0, "os.mkdir": 0}
-READS = {"torch.load": 0, "numpy.load": 0, "safetensors.torch.load_file": 0, "open": 0}
-_CALLED = frozenset(name.rpartition(".")[2] for name in (*WRITES, *MAKES, "open"))
-_USES = frozenset(name.rpartition(".")[2] for name in (*READS, *WRITES))
+_CALLED = WRITERS_OF_FILES | MAKERS_OF_FOLDERS
+_USES = READERS_OF_FILES | WRITERS_OF_FILES
 _JOINED = {
     True: {("!=", -1), (">", -1), (">=", 0), ("is not", None), ("!=", None)},
     False: {("==", -1), ("<=", -1), ("<", 0), ("is", None), ("==", None)},
@@ -115,19 +120,15 @@ def written_by(objects: Objects, site: CallSite) -> Used | None:
     """What a call writes itself."""
     if site.name not in _CALLED and site.name not in objects.module.aliases:
         return None
-    called = objects.called(site) or site.name
-    position = WRITES.get(called, MAKES.get(called))
-    if called == "open":
-        mode = objects.constant(objects.argument(site, "mode", 1), site.point, "r")
-        position = 0 if isinstance(mode, str) and "w" in mode else None
-    path = positional(site.call, position)
-    return Used(path, called in MAKES) if path is not None else None
+    made = made_folder(objects, site)
+    path = made if made is not None else written_file(objects, site)
+    return Used(path, made is not None) if path is not None else None
 
 
 def _used_by(objects: Objects, site: CallSite) -> ir.Expr | None:
     """The path that a call reads or writes."""
-    called = objects.called(site) or site.name
-    return positional(site.call, {**WRITES, **READS}.get(called))
+    read = read_file(objects, site)
+    return read if read is not None else written_file(objects, site)
 
 
 class Writers:
@@ -259,13 +260,6 @@ def _replaced(node: ir.Expr, given: dict[str, ir.Expr]) -> ir.Expr:
     if isinstance(node, ir.Format):
         return replace(node, parts=tuple(_replaced(part, given) for part in node.parts))
     return node if given.keys().isdisjoint(ir.names_in(node)) else ir.Opaque(0)
-
-
-def positional(call: ir.Call, position: int | None) -> ir.Expr | None:
-    if position is None or len(call.args) <= position:
-        return None
-    argument = call.args[position]
-    return None if argument.star or argument.keyword else argument.value
 
 
 def _place_of_test(site: CallSite) -> tuple[Around, ...] | None:

@@ -17,6 +17,12 @@ from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._file_calls import (
+    MAKERS_OF_FOLDERS,
+    READERS_OF_FILES,
+    WRITERS_OF_FILES,
+)
+from distlint.rules.checkpoints._found import read_where_found
 from distlint.rules.checkpoints._method_reads import ends_in_leave, meets_in, used_by_methods
 from distlint.rules.checkpoints._uses import (
     goes_backward,
@@ -26,9 +32,6 @@ from distlint.rules.checkpoints._uses import (
     writes_in_arms,
 )
 from distlint.rules.checkpoints._written import (
-    MAKES,
-    READS,
-    WRITES,
     Writers,
     guarded_writes,
     left_before,
@@ -51,9 +54,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 4
 
-_NAMES = frozenset(
-    name.rpartition(".")[2] for name in (*WRITES, *MAKES, *READS, "torch.save", "open")
-)
+_NAMES = WRITERS_OF_FILES | MAKERS_OF_FOLDERS | READERS_OF_FILES
 
 
 class LoadAfterRank0Save(SourceRule):
@@ -93,6 +94,9 @@ class LoadAfterRank0Save(SourceRule):
     project that write, or read, are followed: the rank check may be around their call. Also a file
     of the object that one method writes and another one reads, by the calls in the same file.
 
+    Also a file that all ranks load if it exists, and that rank 0 writes otherwise: each rank looks
+    at another time, and one that comes late finds what rank 0 is still writing.
+
     ## What is not reported
 
     - The ranks synchronize in between: a barrier, any other collective, wrapping a model.
@@ -100,6 +104,8 @@ class LoadAfterRank0Save(SourceRule):
     - Each rank creates the directory, or one inside it, with `os.makedirs` before it writes there.
     - A rank check around both, or around all calls of the function: only the writer gets there.
     - The ranks wait until the file exists, or catch the failure, sleep and try again.
+    - Rank 0 looks for the file first while the others wait, or the ranks meet between the test
+      whether it exists and the write.
     - The paths are written differently in the source.
     - The file is used in a function that is only defined after the check: its calls are not
       followed.
@@ -109,7 +115,7 @@ class LoadAfterRank0Save(SourceRule):
     Unsafe: a barrier is added after the branch that writes: `dist.barrier()` if the process group
     certainly exists by then, `accelerator.wait_for_everyone()` with Accelerate, otherwise
     `named_barrier("...")`, which does nothing in a run of one process. Not offered for a read in
-    the `else`.
+    the `else`, or of a file that is looked for first.
 
     ## References
 
@@ -127,6 +133,9 @@ class LoadAfterRank0Save(SourceRule):
         r"\bmakedirs\(",
         r"\bmkdir\(",
         r"\bopen\(",
+        r"\bwrite_(?:text|bytes)\(",
+        r"\bsave_(?:pretrained|to_disk)\(",
+        r"\bto_(?:csv|json|pickle|parquet)\(",
     )
 
     good = (
@@ -283,6 +292,36 @@ save("run", {"step": 3}, dist.get_rank())
 dist.barrier()
 """,
         ),
+        Example(
+            title="A rank that looks later finds half of the file",
+            effect="fail",
+            code="""\
+import json
+import os
+import time
+import torch.distributed as dist
+
+
+def names(path):
+    if os.path.exists(path):
+        with open(path) as file:  # expect: DST408
+            return json.load(file)
+    found = ["cat", "dog"]
+    if dist.get_rank() == 0:
+        with open(path, "w") as file:
+            file.write("[")
+            file.flush()
+            time.sleep(2)
+            file.write('"cat", "dog"]')
+    return found
+
+
+dist.init_process_group("gloo")
+time.sleep(dist.get_rank())
+names("names.json")
+dist.barrier()
+""",
+        ),
     )
 
     def check(
@@ -299,11 +338,16 @@ dist.barrier()
             if _comes_alone(guards, Point(point.scope, write.around), _DEPTH):
                 continue
             use = _used_behind(guards, writers, write) or used_by_methods(guards, write)
+            found = read_where_found(guards, write) if use is None else None
+            use = use or found
             if use is None or use.site in told or _is_tried_again(guards, use, point):
                 continue
             if not by_words and not guards.on_many_ranks(point.scope, write.site):
                 continue
             told.add(use.site)
+            if found is not None:
+                yield self._half_written(module, locators, write, found)
+                continue
             draft = Draft(locators.of(module.key), module, catalogue)
             fix = partial(_fix, write.around, _kind(write), draft)
             yield self._found(module, locators, write, use, fix)
@@ -333,6 +377,19 @@ dist.barrier()
             effect=f"the {what} may be missing or incomplete when other ranks use it",
             help="Call a barrier after the write",
             fix=fix,
+        )
+
+    def _half_written(
+        self, module: Module, locators: Locators, write: Write, read: ir.Call
+    ) -> Finding:
+        locator = locators.of(module.key)
+        return self.finding(
+            message="other ranks may find this file while it is written",
+            severity=Severity.WARNING,
+            place=locator.place(read.site),
+            related=(Related("written on one rank only", locator.place(write.site.call.site)),),
+            effect="a rank that looks for the file a little later loads an incomplete one",
+            help="Let rank 0 look and write first, then a barrier, then all ranks load",
         )
 
 
