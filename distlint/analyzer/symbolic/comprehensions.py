@@ -6,6 +6,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import bind_target
 from distlint.analyzer.symbolic.conditions import holds
+from distlint.analyzer.symbolic.held import BY_KEY
 from distlint.analyzer.symbolic.iterables import (
     EXACT_BOUND,
     LOOP_BOUND,
@@ -53,7 +54,8 @@ def comprehension(machine: NameResolver, node: ir.Comprehension, iterable: Value
     if own:
         return unknown("comprehension", machine.here(node.site), *items[:4], UNEVEN, local=True)
     tail = (UNEVEN,) if uneven else (v.LISTED,) if len(items) > LOOP_BOUND else ()
-    return unknown("comprehension", node.site, *items[:4], *tail)
+    keyed = (BY_KEY,) if node.kind == "dict" else ()
+    return unknown("comprehension", node.site, *items[:4], *tail, *keyed)
 
 
 def comprehend(

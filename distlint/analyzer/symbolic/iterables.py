@@ -10,6 +10,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.class_hierarchy import strides_by_rank
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER
+from distlint.analyzer.symbolic.held import held_object, is_dict
 from distlint.analyzer.symbolic.resolution import NameResolver
 from distlint.analyzer.symbolic.values import (
     SAME,
@@ -101,12 +102,30 @@ def loop_item(
         if iterable.args[1] == "values":
             return output
         return v.seq("tuple", [unknown("name", iterable, index, turn, fresh=True), output])
+    held = _held_item(machine, iterable, index, turn)
+    if held is not None:
+        return held
     if isinstance(iterable, v.Obj) and not iterable.marks & {"sharded", "shuffle=True"}:
         if machine.catalogue.subclass_of(iterable.kind, DATA_LOADER):
             return unknown("item", iterable, index, turn, SAME, fresh=True)
     own = isinstance(iterable, v.Obj) and "sharded" in iterable.marks
     own = own or UNEVEN in getattr(iterable, "tokens", ())
     return unknown("item", iterable, index, turn, local=own or None, fresh=True)
+
+
+def _held_item(
+    machine: NameResolver, iterable: Value, index: int, turn: tuple[object, ...]
+) -> Value | None:
+    """The object that a collection holds, by the side of its key in ``items()`` of a dict."""
+    if not isinstance(iterable, Unknown) or iterable.local:
+        return None
+    view = iterable.args[1] if iterable.op == "method" and len(iterable.args) == 2 else None
+    if view in {"items", "values"}:
+        held = held_object(machine, iterable.args[0])
+        if held is None or view == "values":
+            return held
+        return v.seq("tuple", [unknown("name", iterable, index, turn, fresh=True), held])
+    return None if is_dict(iterable) else held_object(machine, iterable)
 
 
 def as_loader(machine: NameResolver, node: ir.For | ir.Call, iterable: Value) -> Value:

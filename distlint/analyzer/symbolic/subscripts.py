@@ -8,6 +8,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.environment import environment
 from distlint.analyzer.symbolic.framework_names import DEVICE_MESH
 from distlint.analyzer.symbolic.groups import group_from
+from distlint.analyzer.symbolic.held import held_object
 from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 
@@ -113,6 +114,10 @@ def subscript(machine: Interpreter, base: Value, index: Value) -> Value:
             return group_from(machine, entry.group, {"": index}, base)
         if machine.catalogue.subclass_of(base.kind, DEVICE_MESH):
             return v.obj(base.kind, machine.number("submesh", base.oid, index), index)
+    if isinstance(index, Unknown) and not index.local:
+        held = held_object(machine, base)
+        if held is not None:
+            return held
     if base.local and isinstance(index, Unknown) and index.local and index.op in _MASKS:
         # how many items a mask lets through is this rank's own
         return unknown("index", base, index, UNEVEN)

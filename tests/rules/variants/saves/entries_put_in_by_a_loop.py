@@ -1,0 +1,16 @@
+"""A loop over an option fills a dict."""
+
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+
+def main(config):
+    dist.init_process_group("nccl")
+    nets = {}
+    for name, width in config.items():
+        nets[name] = FSDP(torch.nn.Linear(4, width))
+    if dist.get_rank() == 0:  # expect: DST407
+        for name, net in nets.items():
+            torch.save(net.state_dict(), name)
+    dist.barrier()
