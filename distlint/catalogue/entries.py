@@ -69,6 +69,7 @@ AMBIENT_TAGS = (
     "shuffle",
     "sync_bn",
     "tensor_parallel",
+    "wrapped_parts",
     "xla",
     "zero3",
 )
@@ -124,6 +125,8 @@ class Collective:
     """Version of the framework since which it communicates under all strategies."""
     only_with: tuple[Argument, ...] = ()
     not_with: tuple[Argument, ...] = ()
+    not_given: tuple[str, ...] = ()
+    """Parameters by which it is handed what it would communicate for."""
     members_with: tuple[Argument, ...] = ()
     not_built_with: tuple[Argument, ...] = ()
     once_until: tuple[str, ...] = ()
@@ -214,6 +217,9 @@ class ClassInfo:
     params: tuple[str, ...] = ()
     wraps: str | None = None
     unwraps: str | None = None
+    parts: str | None = None
+    """The class of what is wrapped if its parts are wrapped as well."""
+    parts_with: tuple[str, ...] = ()
     backward: bool = False
     shared: bool = False
     nests: bool = False

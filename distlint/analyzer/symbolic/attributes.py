@@ -7,6 +7,7 @@ from functools import partial
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.class_hierarchy import mro
+from distlint.analyzer.symbolic.framework_names import MODULE
 from distlint.analyzer.symbolic.groups import group_from
 from distlint.analyzer.symbolic.parameters import ev_unbound
 from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
@@ -113,11 +114,20 @@ def object_attribute(machine: NameResolver, receiver: v.Obj, attr: str, site: in
         return v.obj(kind, machine.number("attribute", receiver.oid, attr))
     if receiver.inner is not None and attr == machine.context.unwraps(receiver.kind):
         return receiver.inner
+    if entry is None and isinstance(receiver.inner, v.Instance) and _is_changed(machine, receiver):
+        return instance_attribute(machine, receiver.inner, attr, site)
     if entry is None and machine.frame.module.is_of_several_ranks:
         rank = machine.catalogue.rank_name(attr)
         if rank is not None and attr != "rank":
             return rank_value(machine, rank, None)
     return v.method(receiver, attr)
+
+
+def _is_changed(machine: NameResolver, receiver: v.Obj) -> bool:
+    """Is it the module itself, whose parts a framework has changed, and no wrapper around it?"""
+    return machine.context.unwraps(receiver.kind) is None and machine.catalogue.subclass_of(
+        receiver.kind, MODULE
+    )
 
 
 def unknown_attribute(machine: NameResolver, receiver: Unknown, attr: str) -> Value:

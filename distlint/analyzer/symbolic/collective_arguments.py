@@ -129,6 +129,11 @@ def is_posted(row: Collective, arguments: dict[str, Value]) -> bool:
     return isinstance(given, Const) and given.value is True
 
 
+def is_given(value: Value | None) -> bool:
+    """Is something passed for a parameter, other than None?"""
+    return value is not None and not (isinstance(value, Const) and value.value is None)
+
+
 def argument_is(arguments: dict[str, Value], wanted: Argument) -> bool:
     value = arguments.get(wanted.param)
     return isinstance(value, Const) and value.value == wanted.value

@@ -6,7 +6,7 @@ from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.buffers import has_buffers
 from distlint.analyzer.symbolic.class_hierarchy import kind_of
-from distlint.analyzer.symbolic.collective_arguments import argument_is
+from distlint.analyzer.symbolic.collective_arguments import argument_is, is_given
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
 from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.state import Key
@@ -25,6 +25,8 @@ def communicates(
     machine: Interpreter, row: Collective, arguments: dict[str, Value], receiver: Value | None
 ) -> bool:
     if any(argument_is(arguments, argument) for argument in row.not_with):
+        return False
+    if any(is_given(arguments.get(param)) for param in row.not_given):
         return False
     if any(built_with(receiver, argument) for argument in row.not_built_with):
         return False

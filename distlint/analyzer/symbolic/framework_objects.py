@@ -5,7 +5,7 @@ from __future__ import annotations
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.buffers import SYNC_BUFFERS
 from distlint.analyzer.symbolic.class_hierarchy import kind_of
-from distlint.analyzer.symbolic.collective_arguments import named
+from distlint.analyzer.symbolic.collective_arguments import is_given, named
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER, DISTRIBUTED_SAMPLER, MODULE
 from distlint.analyzer.symbolic.groups import BUILT_WITH_GROUP
@@ -27,6 +27,8 @@ def constructed(
     assert info is not None
     arguments = named(info.params, args, keywords)
     inner = arguments.get(info.wraps) if info.wraps else None
+    if inner is not None and info.parts and any(map(is_given, map(arguments.get, info.parts_with))):
+        inner = v.obj(info.parts, machine.number("parts", machine.here(site)), inner)
     marks = {
         f"{name}={value.value!r}" for name, value in arguments.items() if isinstance(value, Const)
     }
@@ -34,6 +36,9 @@ def constructed(
         f"{name}=?"
         for name in SYNC_BUFFERS
         if not isinstance(arguments.get(name, const(None)), Const)
+    }
+    marks |= {
+        f"{name}=?" for name in info.tagged_by or () if _is_object(arguments.get(name, const(None)))
     }
     for name, value in arguments.items():
         if isinstance(value, v.Obj):
@@ -61,6 +66,13 @@ def constructed(
     if not (isinstance(group, Const) and group.value is None):
         machine.store[(made.oid, BUILT_WITH_GROUP)] = group
     return made
+
+
+def _is_object(value: Value) -> bool:
+    """Is it certainly something, and not None: an object, a function, or what a call made?"""
+    return isinstance(value, (v.Obj, v.Instance, v.Func, v.Partial, v.External)) or (
+        isinstance(value, Unknown) and value.op == "call"
+    )
 
 
 def returned(

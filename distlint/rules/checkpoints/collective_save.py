@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects.objects import objects_of
+from distlint.fixers.draft import CannotFix
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import kinds, proviso
@@ -63,9 +64,11 @@ class CollectiveSaveInRankBranch(WitnessRule, SourceRule):
     ## What is reported
 
     Saving or gathering sharded state on one side of a rank check: the `state_dict()` of an FSDP
-    model, `ZeroRedundancyOptimizer.consolidate_state_dict`, functions of
-    `torch.distributed.checkpoint`, DeepSpeed's `save_checkpoint`, Accelerate's `get_state_dict`,
-    `save_model` and `save_state` with FSDP or DeepSpeed, and Lightning's `trainer.save_checkpoint`.
+    model, or of the module inside if its parts are wrapped, too (`auto_wrap_policy`),
+    `save_pretrained` of such a model without `state_dict=`,
+    `ZeroRedundancyOptimizer.consolidate_state_dict`, functions of `torch.distributed.checkpoint`,
+    DeepSpeed's `save_checkpoint`, Accelerate's `get_state_dict`, `save_model` and `save_state` with
+    FSDP or DeepSpeed, and Lightning's `trainer.save_checkpoint`.
     Also the `state_dict()` of a `ZeroRedundancyOptimizer` in a file that never calls
     `consolidate_state_dict`.
 
@@ -81,7 +84,8 @@ class CollectiveSaveInRankBranch(WitnessRule, SourceRule):
 
     Unsafe: the call moves out of the branch, so that all ranks make it; only the write of the
     gathered state stays inside. This needs memory for the full state where the framework gathers
-    it.
+    it. Not offered for `save_pretrained`, with which all ranks would write the files: gather the
+    state on all ranks, and pass it as `state_dict=` on one.
 
     ## References
 
@@ -362,6 +366,10 @@ for step in range(10):
         return "Call it on all ranks, and keep only the write of the gathered state on one rank"
 
     def fix(self, witness: Witness, draft: Draft) -> Fix | None:
+        for event in (witness.subject, witness.first, witness.second):
+            entry = draft.catalogue.lookup(event.entry) if event is not None else None
+            if entry is not None and entry.collective is not None and entry.collective.not_given:
+                raise CannotFix("all ranks would write the files")
         return hoisted(witness, draft)
 
     def check(

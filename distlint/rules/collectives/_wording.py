@@ -50,6 +50,7 @@ _STRATEGIES = {
     "sync_bn": "SyncBatchNorm",
     "tensor_parallel": "tensor parallelism",
     "trace_output": "trace output",
+    "wrapped_parts": "parts that are wrapped, too",
     "xla": "XLA",
     "zero3": "ZeRO-3",
 }

@@ -1,0 +1,31 @@
+"""What the module inside knows needs no other rank."""
+
+import functools
+
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+from torch.distributed.fsdp.wrap import size_based_auto_wrap_policy
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Linear(400, 400)
+        self.names = ["a", "b"]
+
+    def forward(self, x):
+        return self.body(x)
+
+    def describe(self):
+        return {"names": self.names}
+
+
+dist.init_process_group("nccl")
+policy = functools.partial(size_based_auto_wrap_policy, min_num_params=1000)
+model = FSDP(Net(), auto_wrap_policy=policy)
+if dist.get_rank() == 0:
+    torch.save(model.module.describe(), "net.pt")
+    print(len(model.module.names))
+dist.barrier()
