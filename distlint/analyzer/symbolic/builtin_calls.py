@@ -11,6 +11,7 @@ from distlint.analyzer.symbolic.collection_functions import (
     call_all,
     call_any,
     call_dict,
+    call_divmod,
     call_enumerate,
     call_islice,
     call_len,
@@ -206,6 +207,7 @@ Handler = Callable[[Expressions, list[Value], dict[str, Value], int, ir.Call | N
 _BUILTIN: dict[str, Handler] = {
     "builtins.range": call_range,
     "builtins.len": call_len,
+    "builtins.divmod": call_divmod,
     "builtins.min": call_min,
     "builtins.max": call_max,
     "builtins.sum": call_sum,

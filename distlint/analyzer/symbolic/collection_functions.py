@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.converting import convert
 from distlint.analyzer.symbolic.expressions import Expressions
@@ -18,7 +19,7 @@ SHORT_RANGE = 8
 
 def make_range(machine: Expressions, args: list[Value]) -> Value:
     args = [machine.resolve(arg) for arg in args]
-    if any(arg.local for arg in args):
+    if any(arg.local for arg in args) or strides.is_uneven_range(args):
         return unknown("range", *args, UNEVEN)
     if any(v.is_ranked(arg) for arg in args):
         try:
@@ -83,6 +84,14 @@ def call_extreme(machine: Expressions, function: Callable[..., Any], args: list[
         return const(function(v.plain(item) for item in items))
     except (ValueError, TypeError):
         return unknown(function.__name__, *items)
+
+
+def call_divmod(machine: Expressions, args: list[Value], *_: object) -> Value | None:
+    if len(args) != 2:
+        return None
+    left, right = args
+    whole, rest = (v.binary(op, left, right, machine.cluster) for op in ("//", "%"))
+    return v.seq("tuple", [whole, rest])
 
 
 def call_min(machine: Expressions, args: list[Value], *_: object) -> Value:

@@ -53,7 +53,7 @@ def slice_of(machine: Interpreter, base: Value, node: ir.Slice) -> Value:
                 machine.context.refine(strides.last(start.values))
                 return unknown("shard", base, start.values, UNEVEN)
         return unknown("part", base)
-    if strides.is_rounded_up(base, bounds):
+    if strides.is_uneven_part(base, bounds):
         return unknown("shard", base, "contiguous", UNEVEN)
     if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):
         lower, upper, step = (v.plain(bound) for bound in bounds)
@@ -114,6 +114,8 @@ def subscript(machine: Interpreter, base: Value, index: Value) -> Value:
             return group_from(machine, entry.group, {"": index}, base)
         if machine.catalogue.subclass_of(base.kind, DEVICE_MESH):
             return v.obj(base.kind, machine.number("submesh", base.oid, index), index)
+    if isinstance(index, v.PerRank) and strides.is_dealt_out(base):
+        return unknown("shard", base, index.values, UNEVEN)
     if isinstance(index, Unknown) and not index.local:
         held = held_object(machine, base)
         if held is not None:
