@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from distlint.analyzer import ir
@@ -35,14 +35,24 @@ def is_agreement(name: str) -> bool:
     return bool(_AGREES.search(name.rpartition(".")[2]))
 
 
-def over_batches(body: ir.Block) -> frozenset[ir.For | ir.Call]:
-    """The loops over batches in the body of a function, and the calls that fetch one."""
+def puts_together(function: ir.Function) -> bool:
+    """Does a function mention a reduction or a gathering of what the ranks have?"""
+    return any(_AGREES.search(each) and "broadcast" not in each for each in function.tokens)
+
+
+def over_batches(
+    body: ir.Block, called: Callable[[str], Iterable[ir.Function]] = lambda name: ()
+) -> frozenset[ir.For | ir.Call]:
+    """The loops over batches in the body of a function, and the calls that fetch one.
+
+    ``called`` returns the functions of the project that a name may stand for.
+    """
     loops = list(_loops(body))
     if not loops:
         return frozenset()
+    names = {ir.last_name(n.func) for n in ir.own_nodes(body) if isinstance(n, ir.Call)}
     agrees = any(
-        isinstance(node, ir.Call) and _AGREES.search(ir.last_name(node.func))
-        for node in ir.own_nodes(body)
+        _AGREES.search(name) or any(map(puts_together, called(name))) for name in sorted(names)
     )
     found: dict[ir.For | ir.Call, Names] = {}
     inside: dict[Loop, list[str]] = defaultdict(list)

@@ -320,7 +320,11 @@ class CallGraph:
         """The loops over batches in a body, and what fetches one, in a module of several ranks."""
         known = self._batches.get(body)
         if known is None:
-            known = over_batches(body) if module.is_of_several_ranks else frozenset()
+            known = frozenset()
+            if module.is_of_several_ranks:
+                known = over_batches(
+                    body, lambda name: self.callable_from(module.key).get(name, ())
+                )
             self._batches[body] = known
         return known
 

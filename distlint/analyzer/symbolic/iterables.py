@@ -169,7 +169,8 @@ def is_of_outputs(iterable: Value) -> TypeGuard[Unknown]:
     if not isinstance(iterable, Unknown) or iterable.op != "method":
         return False
     holder = iterable.args[0]
-    is_own = isinstance(holder, Unknown) and holder.local and bool(holder.wrapped)
+    is_own = isinstance(holder, Unknown) and holder.local
+    is_own = is_own and (bool(holder.wrapped) or holder.op == "call")
     return is_own and iterable.args[1] in {"items", "values"}
 
 
