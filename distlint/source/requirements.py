@@ -15,6 +15,7 @@ from distlint.source.numbers import version_numbers
 
 _FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "Pipfile")
 _OF_CONDA = "*environment*.y*ml"
+_PROSE = ("README*", "INSTALL*", "Dockerfile*", "install*.sh")
 _LOCKS = ("Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock")
 _MAX_SIZE = 200_000
 _MAX_LOCK = 4_000_000
@@ -22,6 +23,8 @@ _PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n
 _AT_LEAST = re.compile(r"(?:>=?|~=|==|^=)\s*(\d+(?:\.\d+)*)")
 _INCLUDES = re.compile(r"(?m)^\s*(?:-r|--requirement)[ =]\s*([\w./-]+)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^|^=)\s*v?(\d+(?:\.\d+)*)")
+_DIGIT = re.compile(r"\d")
+_OPERATORS = {"=": "==", "\u2265": ">=", "%E2%89%A5": ">="}
 _CONDA_NAMES = {"torch": "pytorch"}
 """Libraries that conda has under another name, too; there ``=1.9`` asks for a version."""
 
@@ -97,9 +100,10 @@ def is_source_of(file: Path, package: str) -> bool:
 def asks_for_older(file: Path, library: str, version: str) -> bool:
     """Does the project hold itself to versions of a library that are older than this one?
 
-    The requirement files nearest to the file that name the library decide.
+    The requirement files nearest to the file that name the library decide; if none of them has a
+    version, what the nearest README says.
     """
-    return any(_excludes(bounds, version) for bounds in bounds_of(file, library))
+    return any(_excludes(bounds, version) for bounds in _bounds_or_said(file, library))
 
 
 @_question
@@ -109,7 +113,9 @@ def runs_on_older(file: Path, library: str, version: str) -> bool:
     Nothing that names no lowest version is no such promise.
     """
     lowest = [
-        _numbers(text) for bounds in bounds_of(file, library) for text in _AT_LEAST.findall(bounds)
+        _numbers(text)
+        for bounds in _bounds_or_said(file, library)
+        for text in _AT_LEAST.findall(bounds)
     ]
     return any(each < _numbers(version) for each in lowest)
 
@@ -125,6 +131,37 @@ def bounds_of(file: Path, library: str) -> tuple[str, ...]:
         if asked:
             return tuple(asked)
     return ()
+
+
+def _bounds_or_said(file: Path, library: str) -> tuple[str, ...]:
+    """The same; without a version there, the versions in the nearest text for readers."""
+    asked = bounds_of(file, library)
+    if any(_DIGIT.search(bounds) for bounds in asked):
+        return asked
+    said = _saying(library)
+    for folder in _folders(file):
+        texts = [text for pattern in _PROSE for text in _matching(folder, pattern)]
+        found = [
+            f"{'>=' if later else _OPERATORS.get(operator, operator or '==')}{version}"
+            for text in texts
+            for operator, version, later in said.findall(text)
+        ]
+        if found:
+            return tuple(found)
+    return ()
+
+
+@lru_cache
+def _saying(library: str) -> re.Pattern[str]:
+    """A library and its version in a text: ``PyTorch==1.8.0``, ``PyTorch 1.8 or later``."""
+    names = {library, _CONDA_NAMES.get(library, library)}
+    name = "|".join(re.escape(each).replace(r"\-", "[ _-]") for each in sorted(names))
+    filler = r"[ \t`*|:()\[\]_-]*"
+    return re.compile(
+        rf"(?i)(?<![\w.-])(?:{name})(?![\w.]){filler}(?:versions?\b)?{filler}"
+        r"(===?|~=|[<>]=?|=|\u2265|%E2%89%A5)?[ \t]*v?(\d+(?:\.\d+)+)(?![\d.]*[\w%])"
+        r"([ \t`*)]*(?:\+(?!\w)|(?:or|and)[ \t]+(?:above|greater|higher|later|newer|up)\b))?"
+    )
 
 
 @lru_cache

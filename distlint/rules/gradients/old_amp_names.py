@@ -70,6 +70,7 @@ class OldAmpNames(SourceRule):
     ## What is not reported
 
     - The requirements of the project exclude torch 2.4 and later, the only versions that warn.
+      Without a version there, what the README, installation notes or Dockerfile say counts.
     - The requirements allow a torch without the new name: before 2.3 for `GradScaler`, before 1.10
       for `autocast`.
 

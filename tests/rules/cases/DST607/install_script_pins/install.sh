@@ -1,0 +1,1 @@
+conda install pytorch==1.12.0 torchvision -c pytorch

@@ -1,0 +1,5 @@
+import torch
+
+scaler = torch.cuda.amp.GradScaler()
+with torch.cuda.amp.autocast():
+    pass
