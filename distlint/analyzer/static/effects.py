@@ -16,7 +16,7 @@ from distlint.analyzer.static import kept_values as kept
 from distlint.analyzer.static.callgraph import callgraph_of
 from distlint.analyzer.static.closure import close
 from distlint.analyzer.static.mentions import Mentions
-from distlint.analyzer.static.slicing import ProgramSlice, Slicer, program_slice
+from distlint.analyzer.static.slicing import MODE, ProgramSlice, Slicer, program_slice
 from distlint.analyzer.static.taint import Flows, TaintAnalysis
 from distlint.analyzer.static.vocabulary import (
     AGREE,
@@ -378,6 +378,11 @@ class Effects:
         if facts.program_slice is None:
             facts.program_slice = program_slice(module, self.graph.slice_candidate(module), self)
         return facts.program_slice
+
+    def may_set_mode(self, module: Module, name: str) -> bool:
+        """May a function of this name, called from the module, have modules train or evaluate?"""
+        called = self.graph.callable_from(module.key).get(name, ())
+        return any(MODE in self.graph.changes(item) for item in called)
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""

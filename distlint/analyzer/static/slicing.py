@@ -9,7 +9,7 @@ alike, over all modules that a file can reach. That errs on the side of keeping.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from distlint.analyzer import ir
@@ -42,6 +42,12 @@ _PURE_MODULES = frozenset(
 )
 """Modules of the standard library that neither read nor write anything outside the process."""
 
+MODE = "training"
+"""The attribute that says whether a module trains or evaluates."""
+
+SET_MODE = frozenset({"train", "eval"})
+"""Methods that set it, for a module and its parts."""
+
 MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "unet")
 
 
@@ -55,6 +61,8 @@ class Facts(Protocol):
 
     def may_matter(self, module: Module, name: str) -> bool: ...
 
+    def may_set_mode(self, module: Module, name: str) -> bool: ...
+
 
 @dataclass(slots=True)
 class ProgramSlice:
@@ -64,6 +72,8 @@ class ProgramSlice:
     leaves: list[Entry] = field(default_factory=list)
     """What is kept for what it writes; then what it reads is read, too."""
     always: set[ir.Stmt] = field(default_factory=set)
+    modes: set[ir.Stmt] = field(default_factory=set)
+    """What calls functions that have modules train or evaluate."""
     slice_candidate: SliceCandidate | None = None
 
     @property
@@ -75,7 +85,9 @@ class ProgramSlice:
         return self.slice_candidate.known if self.slice_candidate else set()
 
     def writes(self, node: ir.Stmt) -> Keys:
-        return self.slice_candidate.written.get(node, NOTHING) if self.slice_candidate else NOTHING
+        written = self.slice_candidate.written if self.slice_candidate else {}
+        found = written.get(node, NOTHING)
+        return found | {MODE} if node in self.modes else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +151,12 @@ def program_slice(module: Module, drawn: SliceCandidate, facts: Facts) -> Progra
             wrapped |= writes
     events = facts.events_in(module, drawn.names)
     matter: dict[str, bool] = {}
+    setting: dict[str, bool] = {}
+
+    def sets(entry: Entry) -> bool:
+        for name in entry.called - setting.keys():
+            setting[name] = facts.may_set_mode(module, name)
+        return any(setting[name] for name in entry.called)
 
     def tells(entry: Entry) -> bool:
         if (
@@ -163,6 +181,9 @@ def program_slice(module: Module, drawn: SliceCandidate, facts: Facts) -> Progra
         elif tells(entry):
             result.always.add(entry.node)
             result.needed |= entry.reads
+        elif sets(entry):
+            result.modes.add(entry.node)
+            result.leaves.append(replace(entry, writes=entry.writes | {MODE}))
         elif entry.writes:
             result.leaves.append(entry)
     return result
@@ -250,8 +271,8 @@ class _Sketcher:
 
     def leaf(self, node: ir.Stmt, value: ir.Expr, writes: Keys, around: Keys) -> Keys:
         """A statement that is kept for what its expression does, or for what it writes."""
-        self.result.written[node] = writes
         entry, calls = self.entry(node, value, writes, around)
+        self.result.written[node] = entry.writes
         self.result.entries.append(entry)
         if calls:
             self.result.risky.add(node)
@@ -320,6 +341,8 @@ class _Sketcher:
             elif kind is ir.Call:
                 name = ir.last_name(item.func)
                 calls = calls or name not in HARMLESS
+                if sets_mode(item):
+                    writes |= {MODE}
                 if counts:
                     forced = self.callee(item.func, names, called, methods) or forced
                 if item is value and isinstance(value, ir.Call) and isinstance(node, ir.Evaluate):
@@ -361,6 +384,15 @@ class _Sketcher:
             methods.add(name)
             return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in MUTATORS
         return not isinstance(func, ir.Lambda)
+
+
+def sets_mode(node: object) -> bool:
+    """Is it ``model.eval()`` or ``model.train()``?"""
+    return (
+        isinstance(node, ir.Call)
+        and isinstance(node.func, ir.Attribute)
+        and node.func.attr in SET_MODE
+    )
 
 
 def _each(targets: Iterable[ir.Expr]) -> Iterator[ir.Expr]:

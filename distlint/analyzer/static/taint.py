@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Imported
-from distlint.analyzer.static.slicing import EFFECTS, MUTATORS, written
+from distlint.analyzer.static.slicing import EFFECTS, MODE, MUTATORS, sets_mode, written
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.effects import Effects
@@ -377,7 +377,9 @@ def changed_by(function: ir.Function, *, but_for_new: bool = False) -> frozenset
         elif isinstance(node, ir.AugAssign):
             found |= _changed_in(node.target, function)
         elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-            if _is_mutator(node.func.attr):
+            if sets_mode(node):
+                found.add(MODE)
+            elif _is_mutator(node.func.attr):
                 found |= _changed_in(ir.Subscript(node.func.value, node.func), function)
         elif isinstance(node, ir.Yield):
             found.add(ANYTHING)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.slicing import MODE
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.class_hierarchy import mro
 from distlint.analyzer.symbolic.framework_names import MODULE
 from distlint.analyzer.symbolic.groups import group_from
+from distlint.analyzer.symbolic.module_modes import mode_around
 from distlint.analyzer.symbolic.parameters import ev_unbound
 from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
 from distlint.analyzer.symbolic.resolution import NameResolver
@@ -150,6 +152,10 @@ def instance_attribute(machine: NameResolver, receiver: v.Instance, attr: str, s
         return stored
     if attr == "__class__":
         return v.cls_value(receiver.cls)
+    if attr == MODE:
+        mode = mode_around(machine)
+        if mode is not None:
+            return mode
     return class_attribute(machine, receiver.cls, receiver, attr, site)
 
 

@@ -25,6 +25,8 @@ def skips(
     """
     if hooks.may_be_hook(function) or machine.context.does_something(function):
         return False
+    if machine.context.sets_mode(function):
+        return False
     if (
         ir.RAISE in function.tokens
         and machine.context.effects.shows_ranks(function)

@@ -14,6 +14,7 @@ from distlint.analyzer.project.project import Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.callgraph import BUILTINS
 from distlint.analyzer.static.effects import Effects
+from distlint.analyzer.static.slicing import MODE
 from distlint.analyzer.static.taint import ANYTHING
 from distlint.analyzer.symbolic.block_exits import has_exit, leaves
 from distlint.analyzer.symbolic.cluster import Cluster
@@ -326,6 +327,10 @@ class ExecutionContext:
         """Does it write to anything but its own variables that can decide something?"""
         changed = self.effects.graph.changes(function)
         return ANYTHING in changed or not changed.isdisjoint(self.slicer.names | hooks.STOP_FLAGS)
+
+    def sets_mode(self, function: ir.Function) -> bool:
+        """Does it have modules train or evaluate, where something depends on that?"""
+        return MODE in self.slicer.names and MODE in self.effects.graph.changes(function)
 
     def lets_out(self, function: ir.Function, names: frozenset[str]) -> bool:
         """Does it change anything outside by what these parameters hold, or fail by them?"""

@@ -88,7 +88,7 @@ def returned(
         parts = [machine.call(v.external(name), [], {}, site, None) for name in returns.like]
         return v.seq("tuple", parts)
     if kinds == "self":
-        return receiver
+        return _itself(machine, receiver)
     if kinds == "inner":
         target = args[0] if args else next(iter(keywords.values()), None)
         return unwrapped(machine, target) if target is not None else None
@@ -115,6 +115,14 @@ def returned(
             v.obj(kind, oid, inner if index == 0 else None) if kind else unknown("returned", oid)
         )
     return made[0] if len(made) == 1 else v.seq("tuple", made)
+
+
+def _itself(machine: Collectives, receiver: Value | None) -> Value | None:
+    """What a method of a base class was called on: an object of a class of the project."""
+    if isinstance(receiver, v.Obj) and receiver.inner is not None:
+        if receiver.oid == machine.number("base", receiver.inner):
+            return receiver.inner
+    return receiver
 
 
 def collection_of(args: list[Value], kind: str) -> Value | None:

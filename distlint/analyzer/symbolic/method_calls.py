@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.slicing import SET_MODE
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.attributes import object_attribute
 from distlint.analyzer.symbolic.collective_arguments import argument_is
@@ -13,6 +14,7 @@ from distlint.analyzer.symbolic.framework_names import BACKWARD, PROCESS_GROUP, 
 from distlint.analyzer.symbolic.gradient_mode import arms_backward
 from distlint.analyzer.symbolic.groups import BUILT_WITH_GROUP, is_group, members_of
 from distlint.analyzer.symbolic.library_calls import agreement_of, call_entry, note_agreement
+from distlint.analyzer.symbolic.module_modes import set_mode
 from distlint.analyzer.symbolic.opaque_calls import handed_over
 from distlint.analyzer.symbolic.values import SAME, Const, Value, const, unknown
 from distlint.catalogue.entries import Argument, Entry
@@ -100,6 +102,8 @@ def call_object_method(
     site: int,
     node: ir.Call | None,
 ) -> Value:
+    if name in SET_MODE:
+        set_mode(machine, receiver, name, args, keywords)
     entry = machine.catalogue.member(receiver.kind, name)
     note_agreement(machine, agreement_of(machine, receiver, name), args, keywords, site)
     once = machine.store.get(("once", receiver.oid))
