@@ -11,6 +11,9 @@ WORLD_SAMPLES = (2, 3, 4, 8, 64)
 
 MAX_AXES = 3
 
+_WITHIN: dict[object, tuple[str, ...]] = {"mp": ("tp", "pp")}
+"""Axes that are planes: all ranks with one model are those of its tensors and of its pipeline."""
+
 MOST_RANKS = 16
 """Ranks of the largest cluster that is simulated."""
 
@@ -65,6 +68,20 @@ class Cluster:
         Raises:
             NeedBiggerCluster: when the axis needs more ranks than there are.
         """
+        bits = self._bits(key)
+        if bits is None:
+            return None
+        return tuple(
+            sum((rank >> bit & 1) << place for place, bit in enumerate(bits))
+            for rank in range(self.size)
+        )
+
+    def _bits(self, key: object) -> tuple[int, ...] | None:
+        """The bits of a rank's number that are its coordinate on an axis."""
+        bits = [self._bit(part) for part in _WITHIN.get(key, (key,))]
+        return None if None in bits else tuple(bit for bit in bits if bit is not None)
+
+    def _bit(self, key: object) -> int | None:
         bit = self.axes.get(key)
         if bit is None:
             bit = len(self.axes)
@@ -73,14 +90,15 @@ class Cluster:
             if 2 ** (bit + 1) > self.size:
                 raise NeedBiggerCluster(self.nodes * 2, self.local)
             self.axes[key] = bit
-        return tuple(rank >> bit & 1 for rank in range(self.size))
+        return bit
 
     def line(self, key: object, rank: int) -> frozenset[int] | None:
         """The group of ``rank`` on an axis: the ranks that share all its other coordinates."""
-        if self.axis(key) is None:
+        bits = self._bits(key)
+        if bits is None:
             return None
-        bit = self.axes[key]
-        return frozenset({rank, rank ^ 1 << bit})
+        others = ~sum(1 << bit for bit in bits)
+        return frozenset(each for each in self.everyone if each & others == rank & others)
 
     def within(self, ranks: Iterable[int]) -> frozenset[int]:
         """Ranks by their numbers, where the last rank stands for those that no cluster here has.

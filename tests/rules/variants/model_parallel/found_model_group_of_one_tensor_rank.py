@@ -1,0 +1,9 @@
+import torch
+import torch.distributed as dist
+from megatron.core import parallel_state as mpu
+
+
+def run(batch):
+    if mpu.get_tensor_model_parallel_rank() == 0:  # expect: DST101
+        dist.all_reduce(batch, group=mpu.get_model_parallel_group())
+    dist.barrier()
