@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,10 +19,13 @@ _OF_CONDA = "*environment*.y*ml"
 _PROSE = ("README*", "INSTALL*", "Dockerfile*", "install*.sh")
 _LOCKS = ("Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock")
 _MAX_SIZE = 200_000
+_MAX_FOLDERS = 2_000
 _MAX_LOCK = 4_000_000
 _PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n]*)")
 _AT_LEAST = re.compile(r"(?:>=?|~=|==|^=)\s*(\d+(?:\.\d+)*)")
 _INCLUDES = re.compile(r"(?m)^\s*(?:-r|--requirement)[ =]\s*([\w./-]+)")
+_LAUNCHERS = re.compile(r"\b(?:accelerate|deepspeed|torchrun|torch\.distributed|launch)\b")
+_CONFIGURATION = re.compile(r"--config_file[ =]+[\"']?([\w./-]+)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^|^=)\s*v?(\d+(?:\.\d+)*)")
 _DIGIT = re.compile(r"\d")
 _OPERATORS = {"=": "==", "\u2265": ">=", "%E2%89%A5": ">="}
@@ -261,6 +265,56 @@ def is_among_tests(file: Path) -> bool:
     """Does a file stand in a folder of its repository that holds the tests?"""
     return any(
         folder.name == "tests" and not (folder / ".git").exists() for folder in _folders(file)
+    )
+
+
+@_question
+def is_launched_with(file: Path, words: str, settings: str) -> bool:
+    """Do all commands in scripts of its repository that launch a file have these words?
+
+    Or name a configuration with these settings. ``words`` and ``settings`` are patterns.
+    """
+    found = [
+        re.search(words, command) is not None or _configures(script, command, settings)
+        for script in _scripts(file)
+        for command in _launches(script, file.name)
+    ]
+    return bool(found) and all(found)
+
+
+def _scripts(file: Path) -> list[Path]:
+    """The shell scripts of a file's repository, or beside it, and the texts above it."""
+    folders = list(_folders(file))
+    if not (folders[-1] / ".git").exists():
+        return _others(file, "*.sh")
+    found = [path for folder in folders for path in sorted(folder.glob("README*"))]
+    for number, (folder, inner, names) in enumerate(os.walk(folders[-1])):
+        if number == _MAX_FOLDERS:
+            break
+        inner[:] = sorted(name for name in inner if name[0] != ".")
+        found += [Path(folder, name) for name in sorted(names) if name.endswith(".sh")]
+    return found
+
+
+def _launches(script: Path, name: str) -> list[str]:
+    """The commands of a script that launch a Python file of this name."""
+    launched = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    return [
+        command
+        for text in _read(script)
+        if name in text
+        for command in text.replace("\\\n", " ").splitlines()
+        if launched.search(command) and _LAUNCHERS.search(command)
+    ]
+
+
+def _configures(script: Path, command: str, settings: str) -> bool:
+    """Has the configuration that a command names these settings?"""
+    return any(
+        re.search(settings, text)
+        for name in _CONFIGURATION.findall(command)
+        for folder in _folders(script)
+        for text in _read(folder / name)
     )
 
 

@@ -17,6 +17,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP, is_bare_arm, loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.requirements import is_launched_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +53,8 @@ _OF_WRAPPER = frozenset(
 _PREPARE = "accelerate.Accelerator.prepare"
 _MODEL = re.compile(r"model|net$|encoder|transformer|vae|critic|actor|module", re.IGNORECASE)
 _OTHER_WRAPPERS = re.compile(r"deepspeed|fsdp|megatron|parallelism", re.IGNORECASE)
+_OTHER_WORDS = r"(?i)deepspeed|fsdp|megatron"
+_OTHER_TYPES = r"(?i)distributed_type:[ \t]*[\"']?(?:deepspeed|fsdp|megatron_lm)\b"
 _KINDS = frozenset({"hasattr", "isinstance", "distributed_type"})
 _NO_MODEL = re.compile(r"optim|^opt$|sched|loader|_dl$|^dl$|data|tracker", re.IGNORECASE)
 
@@ -105,6 +108,9 @@ class AttributeOfWrapper(SourceRule):
       returns a dict unchanged.
     - Models from `accelerator.prepare` in files that mention FSDP, DeepSpeed or Megatron, where
       Accelerate may use another wrapper.
+    - Models from `accelerator.prepare` where all commands of the repository's shell scripts and
+      READMEs that launch the file use DeepSpeed, FSDP or Megatron, by an option or by the
+      configuration that they name.
     - In test files: models from `accelerator.prepare`, and models that are wrapped in a branch.
 
     ## Fix safety
@@ -267,6 +273,8 @@ dist.destroy_process_group()
         prepares: list[CallSite] = []
         if not document.is_test and not any(map(_OTHER_WRAPPERS.search, module.words)):
             prepares = [s for s in objects.calls({"prepare"}) if objects.called(s) == _PREPARE]
+        if prepares and is_launched_with(document.path, _OTHER_WORDS, _OTHER_TYPES):
+            prepares = []
         wraps = [*objects.calls_to(*DDP), *prepares]
         if not wraps:
             return

@@ -1,0 +1,2 @@
+python -m pip install deepspeed
+python train.py

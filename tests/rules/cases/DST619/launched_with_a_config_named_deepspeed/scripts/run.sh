@@ -1,0 +1,1 @@
+accelerate launch --config_file  configs/deepspeed_inference.yaml ours/train.py

@@ -1,0 +1,1 @@
+accelerate launch --config_file "conf/base.yaml" train.py
