@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_read, environment_writes
+from distlint.analyzer.static.journeys import continued_elsewhere
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.entries import Entry
@@ -21,13 +22,21 @@ if TYPE_CHECKING:
 _INIT = "torch.distributed.init_process_group"
 _CONVERSIONS = ("int", "str")
 _MAX_CONVERSIONS = 4
+_MOST_FILES = 3
+"""How many files a number may come through."""
 
 
 def values(
     objects: Objects, node: ir.Expr, point: Point, depth: int = _MAX_CONVERSIONS
 ) -> Iterator[Origin]:
     """Where a number comes from, without constants; ``int(text)`` is what the text is."""
-    for origin in objects.origins(node, point):
+    return _numbers(objects, objects.origins(node, point), depth)
+
+
+def _numbers(
+    objects: Objects, origins: Iterable[Origin], depth: int = _MAX_CONVERSIONS
+) -> Iterator[Origin]:
+    for origin in origins:
         call = origin.call
         if isinstance(origin.node, ir.Literal):
             continue
@@ -102,9 +111,13 @@ class GlobalRanks:
     given to the group as the rank, is the global one all the same.
     """
 
-    def __init__(self, objects: Objects, *, by_launcher: bool) -> None:
+    def __init__(
+        self, objects: Objects, by_launcher: Callable[[Objects], bool], files: int = _MOST_FILES
+    ) -> None:
         self.objects = objects
-        self.by_launcher = by_launcher
+        self.by_launcher = by_launcher(objects)
+        self._others = partial(GlobalRanks, by_launcher=by_launcher, files=files - 1)
+        self._files = files
 
     def cause(self, node: ir.Expr, point: Point) -> Origin | None:
         """Where a number is read or computed, if it is the global rank whatever happens.
@@ -115,10 +128,33 @@ class GlobalRanks:
         computed = [each for each in found if self._is_computed(each)]
         summands = {each for made in computed for each in self._local_part(made)}
         if all(
-            each in computed or each in summands or self._is_read(each) for each in found
+            each in computed or each in summands or any(self.reads(each)) for each in found
         ) and any(each not in summands for each in found):
             return next(each for each in found if each not in summands)
         return None
+
+    def reads(self, origin: Origin) -> Iterator[tuple[Objects, Origin]]:
+        """Where the global rank is read that a value is, here or in the file that returns it.
+
+        Nothing, if it may be something else.
+        """
+        if self._is_read(origin):
+            yield self.objects, origin
+            return
+        found: list[tuple[Objects, Origin]] = []
+        for others, made in self._returned(origin):
+            there = list(self._others(others).reads(made))
+            if not there:
+                return
+            found += there
+        yield from found
+
+    def _returned(self, origin: Origin) -> Iterator[tuple[Objects, Origin]]:
+        """What a function of another file returns, without constants for runs of one process."""
+        if not self.by_launcher or self._files <= 1:
+            return
+        for others, made in continued_elsewhere(self.objects, origin):
+            yield from ((others, number) for number in _numbers(others, (made,)))
 
     def _is_read(self, origin: Origin) -> bool:
         if not (self.by_launcher or self._group_has_computed):

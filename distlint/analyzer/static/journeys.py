@@ -150,23 +150,34 @@ def made_elsewhere(
     objects: Objects, node: ir.Expr, point: Point
 ) -> Iterator[tuple[Objects, Origin]]:
     """Where a value comes from that a function or class of another file has made."""
-    for owner, path in things_of(objects, node, point):
-        if not isinstance(owner, ir.Call):
-            continue
-        site = CallSite(owner, point)
-        there = function_elsewhere(objects, site)
-        if there is None:
-            continue
-        others = objects_in(there[0])
-        cls = there[0].classes.get(there[1].owner) if there[1].name == "__init__" else None
-        if cls is not None:
-            values = [
-                (v, p, path[1:]) for name, v, p in _attributes(others, cls) if path[:1] == (name,)
-            ]
-        else:
-            values = [(value, at, path) for value, at in returned_by(others, there[1])]
-        for value, at, rest in values:
-            yield from ((others, each) for each in _take(others, value, at, rest))
+    for thing in things_of(objects, node, point):
+        yield from _made_by(objects, thing, point)
+
+
+def continued_elsewhere(objects: Objects, origin: Origin) -> Iterator[tuple[Objects, Origin]]:
+    """The same for one of the places where a value comes from in this file."""
+    thing = thing_of(objects, origin)
+    if thing is not None:
+        yield from _made_by(objects, thing, origin.point)
+
+
+def _made_by(objects: Objects, thing: Thing, point: Point) -> Iterator[tuple[Objects, Origin]]:
+    owner, path = thing
+    there = (
+        function_elsewhere(objects, CallSite(owner, point)) if isinstance(owner, ir.Call) else None
+    )
+    if there is None:
+        return
+    others = objects_in(there[0])
+    cls = there[0].classes.get(there[1].owner) if there[1].name == "__init__" else None
+    if cls is not None:
+        values = [
+            (v, p, path[1:]) for name, v, p in _attributes(others, cls) if path[:1] == (name,)
+        ]
+    else:
+        values = [(value, at, path) for value, at in returned_by(others, there[1])]
+    for value, at, rest in values:
+        yield from ((others, each) for each in _take(others, value, at, rest))
 
 
 def _take(objects: Objects, node: ir.Expr, point: Point, path: Path) -> Iterator[Origin]:

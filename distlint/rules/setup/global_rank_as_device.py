@@ -72,7 +72,9 @@ class GlobalRankAsDevice(SourceRule):
     - the environment variable `RANK`, or that of another launcher, such as `SLURM_PROCID`;
     - `dist.get_rank()`, or the same of another library;
     - computed as `node * gpus_per_node + gpu` and given to `init_process_group`, also with
-      `mp.spawn`.
+      `mp.spawn`,
+
+    also where a function or class of another file reads it and returns it.
 
     One finding for all devices that are chosen by the same rank: at the definition of the variable
     if it is named after a local rank or a device, otherwise at the first use.
@@ -210,8 +212,6 @@ def main(net):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if catalogue.rank_names.isdisjoint(module.words):
-            return
         if not any(word in module.words for word in _OF_GPUS):
             if not any(token.startswith("cuda") for token in module.words):
                 return
@@ -241,15 +241,16 @@ def main(net):
         objects: Objects, document: Document
     ) -> Iterator[tuple[Origin, tuple[DeviceNumber, ...]]]:
         """Where the global rank comes from, and the devices that are chosen by it."""
-        spawns = not SPAWNS.isdisjoint(objects.module.words)
-        ranks = GlobalRanks(objects, by_launcher=not spawns)
+        ranks = GlobalRanks(objects, _is_launched)
         causes: dict[int, Origin] = {}
         uses: dict[int, list[DeviceNumber]] = {}
         for use in device_numbers(objects):
             cause = ranks.cause(use.node, use.point)
             if cause is None or is_test(document, use.point):
                 continue
-            if isinstance(cause.node, ir.Call) and _is_given_its_rank(objects):
+            if any(is_for_one_node(there) for there, _ in ranks.reads(cause)):
+                continue
+            if isinstance(cause.node, ir.Call) and _is_given_its_rank(objects, ranks, cause):
                 if _is_spawned(document.path):
                     continue
             causes.setdefault(id(cause.node), cause)
@@ -269,9 +270,15 @@ def _places(cause: Origin, uses: tuple[DeviceNumber, ...]) -> list[int]:
     return sites
 
 
-def _is_given_its_rank(objects: Objects) -> bool:
-    """Does the file join no group, or with a rank that it passes, not with a launcher's?"""
-    return all(_passes_rank(objects, site) for site in inits(objects))
+def _is_launched(objects: Objects) -> bool:
+    """Are the processes that run a file started by a launcher?"""
+    return SPAWNS.isdisjoint(objects.module.words)
+
+
+def _is_given_its_rank(objects: Objects, ranks: GlobalRanks, cause: Origin) -> bool:
+    """Does no file join a group, or with a rank that it passes, not with a launcher's?"""
+    files = dict.fromkeys((objects, *(there for there, _ in ranks.reads(cause))))
+    return all(_passes_rank(each, site) for each in files for site in inits(each))
 
 
 def _passes_rank(objects: Objects, site: CallSite) -> bool:
@@ -320,9 +327,13 @@ def _fix(objects: Objects, cause: Origin, uses: tuple[DeviceNumber, ...], draft:
 
 def _has_local_rank(objects: Objects, cause: Origin) -> bool:
     """Does the launcher that tells the rank also set LOCAL_RANK?"""
-    if not SPAWNS.isdisjoint(objects.module.words) or not isinstance(cause.node, ir.Expr):
+    if not _is_launched(objects):
         return False
-    return environment_read(objects, cause.node, cause.point) in ("", "RANK")
+    return all(
+        isinstance(read.node, ir.Expr)
+        and environment_read(there, read.node, read.point) in ("", "RANK")
+        for there, read in [*GlobalRanks(objects, _is_launched).reads(cause)] or [(objects, cause)]
+    )
 
 
 def _replace(objects: Objects, use: DeviceNumber, draft: Draft) -> None:

@@ -1,0 +1,8 @@
+import os
+
+import torch.distributed as dist
+
+
+def setup():
+    dist.init_process_group("nccl")
+    return dist.get_rank(), int(os.environ["LOCAL_RANK"])

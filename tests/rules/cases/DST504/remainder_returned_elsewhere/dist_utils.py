@@ -1,0 +1,7 @@
+import torch
+import torch.distributed as dist
+
+
+def setup():
+    dist.init_process_group("nccl")
+    return dist.get_rank() % torch.cuda.device_count()

@@ -1,0 +1,7 @@
+import torch.distributed as dist
+
+
+def get_rank():
+    if not dist.is_initialized():
+        return 0
+    return dist.get_rank()

@@ -1,0 +1,5 @@
+from comm import start
+
+
+def setup():
+    return start()
