@@ -8,13 +8,13 @@ tried one by one, and the one that does not prove right is refused, with a word 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from distlint.engine import documents
 from distlint.engine.check import Session, is_python
+from distlint.engine.harm import Importers, loose, said_of, told
 from distlint.engine.meetings import Meetings
 from distlint.engine.moves import EditMoves
 from distlint.engine.results import State
@@ -23,16 +23,14 @@ from distlint.engine.writing import NotWritten, beyond, replace, sweep
 from distlint.rules.table import UNUSED_SUPPRESSION
 from distlint.source.document import Document, DocumentError
 from distlint.source.edits import Lines, apply
-from distlint.source.finding import Edit, Finding, Fix, Meeting, Place
-from distlint.source.notebook import Notebook, NotInCells, relative
+from distlint.source.finding import Edit, Finding, Fix
+from distlint.source.notebook import Notebook, NotInCells
 from distlint.source.paths import STDIN, display
 from distlint.source.report import Fixed, Notice, Report, Round
 
 MAX_ROUNDS = 100
 FEW = 8
 """Up to so many fixes are applied one by one, for one may make the next unnecessary."""
-
-_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
@@ -66,14 +64,12 @@ def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bo
         except (OSError, DocumentError) as error:
             repairs.notices.append(Notice("failed", f"not fixed: {error}", path))
             continue
-        found = _repaired(before, report, session, resolver.of_file(path), unsafe)
-        repairs.notices += found.notices
-        if found.rounds:
-            repaired[path] = found
-    for path, harm in _harm(repaired, report, session, resolver):
-        repairs.notices.append(Notice("warning", f"not fixed: {harm}", path))
-        del repaired[path]
+        repaired[path] = _repaired(before, report, session, resolver.of_file(path), unsafe)
+    _spare_importers(repaired, report, session, unsafe, repairs)
     for path, found in repaired.items():
+        repairs.notices += found.notices
+        if not found.rounds:
+            continue
         try:
             if write:
                 replace(path, found.before.data, found.after.data)
@@ -82,6 +78,50 @@ def repair(report: Report, resolver: Resolver, *, unsafe: bool | None, write: bo
         else:
             repairs.files.append(found.result)
     return repairs
+
+
+def _spare_importers(
+    repaired: dict[Path, _Repaired],
+    report: Report,
+    session: Session,
+    unsafe: bool | None,
+    repairs: Repairs,
+) -> None:
+    """Repair files without the fixes that harm files which import them."""
+    importers = Importers(report, session.resolver)
+    barred: dict[Path, dict[object, Notice]] = {path: {} for path in repaired}
+    while True:
+        changed = {path: found for path, found in repaired.items() if found.rounds}
+        harm = importers.harm(changed)
+        if not harm:
+            return
+        for path, problem in harm.items():
+            found = repaired[path]
+            culprits = _culprits(found, importers, changed.keys())
+            if not culprits or len(barred[path]) >= FEW:
+                repairs.notices.append(Notice("warning", f"not fixed: {problem}", path))
+                repaired[path] = _Repaired(found.before, found.before)
+                continue
+            for document, finding in culprits:
+                barred[path].update([refusal(finding, problem, document)])
+            settings = session.resolver.of_file(path)
+            repaired[path] = _repaired(
+                found.before, report, session, settings, unsafe, barred[path]
+            )
+
+
+def _culprits(
+    found: _Repaired, importers: Importers, repaired: Collection[Path]
+) -> list[tuple[Document, Finding]]:
+    """The fixes of the first round after which other files are harmed, and their text."""
+    if isinstance(found.before, Notebook):
+        return []
+    first, path = found.before, found.before.path
+    texts = [Document.from_bytes(first.encode(each.text), path) for each in found.rounds]
+    for number, after in enumerate([*texts[1:], found.after]):
+        if importers.harm({path: _Repaired(first, after)}, repaired):
+            return [(texts[number], finding) for finding in found.rounds[number].findings]
+    return []
 
 
 def not_to_be_written(path: Path, resolver: Resolver) -> Notice | None:
@@ -127,7 +167,12 @@ class _Repaired:
 
 
 def _repaired(
-    before: Document, report: Report, session: Session, settings: Settings, unsafe: bool | None
+    before: Document,
+    report: Report,
+    session: Session,
+    settings: Settings,
+    unsafe: bool | None,
+    barred: Mapping[object, Notice] | None = None,
 ) -> _Repaired:
     allowed = {"safe"}
     if settings.unsafe_fixes if unsafe is None else unsafe:
@@ -135,85 +180,26 @@ def _repaired(
     proposed = [item.finding for item in report.reported if item.finding.place.path == before.path]
     if not any(finding.fix and finding.fix.applicability in allowed for finding in proposed):
         return _Repaired(before, before)
-    repairman = Repairman(session, settings, frozenset(allowed))
+    repairman = Repairman(session, settings, frozenset(allowed), barred)
     after = repairman.repaired(before, proposed)
     return _Repaired(before, after, tuple(repairman.rounds), repairman.notices)
-
-
-def _harm(
-    repaired: Mapping[Path, _Repaired], report: Report, session: Session, resolver: Resolver
-) -> list[tuple[Path, str]]:
-    """The repaired files that bring findings to files which import them, and which."""
-    for path, found in repaired.items():
-        project = session.project(resolver.of_file(path))
-        project.forget(path)
-        if is_python(found.after):
-            project.add(found.after)
-    harm: dict[Path, str] = {}
-    for file in report.files:
-        if file in repaired:
-            continue
-        left = {path: each for path, each in repaired.items() if path not in harm}
-        named, problem = _problem_in(file, left, report, session)
-        harm.update(dict.fromkeys(named, problem))
-    return list(harm.items())
-
-
-def _problem_in(
-    file: Path, repaired: Mapping[Path, _Repaired], report: Report, session: Session
-) -> tuple[list[Path], str]:
-    """What is new in a file that names repaired modules, and these, to which it is laid."""
-    try:
-        document = documents.read(file)
-        named = [path for path in repaired if _module_name(path).encode() in document.code]
-        if not named:
-            return [], ""
-        settings = session.resolver.of_file(file)
-        state = session.state_of(document, settings)
-        known = {(item.finding.code, item.finding.place) for item in report.reported}
-        told = [relative(document, finding) for finding in state.proposed]
-        news = [f for f in told if (f.code, f.place) not in known]
-        news = [f for f in news if f.place.path == file and f.code != UNUSED_SUPPRESSION]
-        if news:
-            where = f"{display(file)}, {_where(news[0])}"
-            return named, f"it would introduce {news[0].code} in {where}"
-        before = Session(session.resolver).state_of(document, settings)
-    except (OSError, DocumentError):
-        return [], ""
-    changes = [EditMoves.between(each.before, each.after) for each in repaired.values()]
-    problem = _problem_of_meetings(Meetings(changes), before, state)
-    return (named, f"in {display(file)}, {problem}") if problem else ([], "")
-
-
-def _problem_of_meetings(meetings: Meetings, before: State, after: State) -> str:
-    """Why ranks should not meet as they do in a file that stays, if so."""
-    meeting = meetings.misplaced(before.meetings, after.meetings)
-    if meeting is not None:
-        return _said_of(meeting, after.document)
-    if any(finding.explanation is not None for finding in before.findings):
-        return ""  # the ranks did not come through: what has met may have been what is wrong
-    meeting = meetings.lost(before.meetings, after.meetings)
-    return "" if meeting is None else f"ranks would not wait for each other in {meeting.ops[0]}"
-
-
-def _where(finding: Finding) -> str:
-    place = finding.place
-    row = f"line {place.span.row}"
-    return f"cell {place.cell}, {row}" if place.cell else row
-
-
-def _module_name(path: Path) -> str:
-    return path.parent.name if path.stem == "__init__" else path.stem
 
 
 class Repairman:
     """Repairs one file, in memory."""
 
-    def __init__(self, session: Session, settings: Settings, allowed: frozenset[str]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        settings: Settings,
+        allowed: frozenset[str],
+        barred: Mapping[object, Notice] | None = None,
+    ) -> None:
         self.session = session
         self.settings = settings
         self.allowed = allowed
         self.rounds: list[Round] = []
+        self._barred = barred or {}
         self._refused: dict[object, Notice] = {}
         self._retry = False  # has the text changed since something was refused?
         self._left: list[Notice] = []
@@ -221,7 +207,7 @@ class Repairman:
     @property
     def notices(self) -> list[Notice]:
         """What was not applied, and why."""
-        return [*self._refused.values(), *self._left]
+        return [*self._barred.values(), *self._refused.values(), *self._left]
 
     def repaired(self, document: Document, proposed: Sequence[Finding]) -> Document:
         """The document with all fixes that prove right.
@@ -271,7 +257,7 @@ class Repairman:
             if fix is None or fix.applicability not in self.allowed:
                 continue
             identity = _identity(finding, state.document, finding.place.span.row)
-            if identity in self._refused:
+            if identity in self._refused or identity in self._barred:
                 continue
             if finding.code == UNUSED_SUPPRESSION and identity not in unused:
                 continue
@@ -305,10 +291,7 @@ class Repairman:
         self._retry = bool(self._refused)
 
     def _refuse(self, finding: Finding, problem: str, document: Document) -> None:
-        row = finding.place.span.row
-        message = f"fix of {finding.code} ({document.where(row)}) not applied: {problem}"
-        identity = _identity(finding, document, row)
-        self._refused[identity] = Notice("warning", message, document.path)
+        self._refused.update([refusal(finding, problem, document)])
 
     def _proven(self, state: State, chosen: Sequence[Finding]) -> tuple[State | None, str]:
         """The state after some fixes, or what speaks against them."""
@@ -333,10 +316,10 @@ class Repairman:
         news = list(_news(known, after, moves))
         if not news:
             meeting = Meetings([moves]).misplaced(state.meetings, after.meetings)
-            return (after, "") if meeting is None else (None, _said_of(meeting, document))
-        where = f"{news[0].code} ({_told(news[0].place, document)})"
-        gone = {_loose(finding) for finding in chosen}
-        verb = "leave" if _loose(news[0]) in gone else "introduce"
+            return (after, "") if meeting is None else (None, said_of(meeting, document))
+        where = f"{news[0].code} ({told(news[0].place, document)})"
+        gone = {loose(finding) for finding in chosen}
+        verb = "leave" if loose(news[0]) in gone else "introduce"
         return None, f"it would {verb} {where}"
 
     def _analysed(self, document: Document) -> State | None:
@@ -345,18 +328,6 @@ class Repairman:
             return self.session.state_of(document, self.settings)
         except Exception:  # whatever it is, the text is not proven
             return None
-
-
-def _said_of(meeting: Meeting, document: Document) -> str:
-    """Why ranks should not meet so."""
-    (one, other), (path, other_path) = meeting.ops, meeting.paths
-    first, second = _told(path[-1], document), _told(other_path[-1], document)
-    return f"{one} ({first}) would meet another call of {other} ({second})"
-
-
-def _told(place: Place, document: Document) -> str:
-    row = place.span.row
-    return document.where(row) if place.path == document.path else f"line {row}"
 
 
 def fixed(before: Document, after: Document, rounds: tuple[Round, ...] = ()) -> Fixed:
@@ -426,17 +397,19 @@ def _news(known: Sequence[Finding], after: State, moves: EditMoves) -> Iterator[
             left.remove(same)
         else:
             unplaced.append(finding)
-    said = [_loose(finding) for finding in left]
+    said = [loose(finding) for finding in left]
     for finding in unplaced:
-        if _loose(finding) in said:
-            said.remove(_loose(finding))
+        if loose(finding) in said:
+            said.remove(loose(finding))
         else:
             yield finding
 
 
-def _loose(finding: Finding) -> tuple[str, str]:
-    """What a finding says, whatever line it speaks of."""
-    return finding.code, _NUMBERS.sub("", finding.message)
+def refusal(finding: Finding, problem: str, document: Document) -> tuple[object, Notice]:
+    """What is said of a fix that is not applied to a text, under the identity of the fix."""
+    row = finding.place.span.row
+    message = f"fix of {finding.code} ({document.where(row)}) not applied: {problem}"
+    return _identity(finding, document, row), Notice("warning", message, document.path)
 
 
 def _row(finding: Finding, document: Document) -> int:
@@ -450,7 +423,7 @@ def _identity(finding: Finding, document: Document, row: int) -> object:
     """What tells a finding and its fix from others, wherever other fixes have moved them."""
     fix: Fix | None = finding.fix
     line = document.lines[row - 1]
-    return _loose(finding), line, tuple(edit.content for edit in fix.edits) if fix else ()
+    return loose(finding), line, tuple(edit.content for edit in fix.edits) if fix else ()
 
 
 def _touch(one: tuple[int, int], other: tuple[int, int]) -> bool:

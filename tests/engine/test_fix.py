@@ -222,4 +222,31 @@ def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project:
     assert [fixed.path.name for fixed in repairs.files] == ["other.py"]
     assert (project / "library.py").read_text() == "BUG = 1\n"
     (notice,) = repairs.notices
-    assert notice.message == "not fixed: it would introduce DST102 in train.py, line 1"
+    expected = "fix of DST101 (line 1) not applied: it would introduce DST102 in train.py, line 1"
+    assert notice.message == expected
+
+
+def test_a_fix_that_harms_an_importer_does_not_hold_up_the_others(
+    analysis: Analysis, project: Path
+) -> None:
+    def analyse(document: Document, project: Project) -> Found:
+        if document.path.name != "train.py":
+            return fixing(make)(document, project)
+        library = project.by_key(str(document.path.with_name("library.py")))
+        assert library is not None
+        harmed = "harmful" in library.definitions
+        return Found(findings=[finding(document.path, 1, "DST102")] if harmed else [])
+
+    def make(document: Document, row: int) -> tuple[str, list[Edit]]:
+        harms = document.lines[row - 1].endswith("'harms'")
+        return "Try", [line(row, "harmful = 1" if harms else "fine = 1", document)]
+
+    analysis(analyse)
+    (project / "train.py").write_text("import library\n")
+    (project / "library.py").write_text("BUG = 1\nBUG = 'harms'\nBUG = 3\n")
+    resolver = Resolver(cwd=project)
+    repairs = repair(check_paths([project], resolver), resolver, unsafe=None, write=True)
+    assert (project / "library.py").read_text() == "fine = 1\nBUG = 'harms'\nfine = 1\n"
+    (notice,) = repairs.notices
+    expected = "fix of DST101 (line 2) not applied: it would introduce DST102 in train.py, line 1"
+    assert notice.message == expected
