@@ -301,3 +301,28 @@ def test_hints_name_rules_that_exist() -> None:
 
     known = rules()
     assert {code: known[code].name for code in RULES} == RULES
+
+
+def test_the_table_names_the_rule_that_fits_what_the_ranks_did() -> None:
+    reports = [report(0, STEP, call("barrier", 14)), report(1, STEP, STEP)]
+    found = diagnose(reports)
+    assert found is not None
+    assert STEP.site is not None
+    step = ("/train.py", STEP.site.line)
+    skip = KnownFinding("DST117", "rank-local-skip", "x", "/train.py", 3, (step,))
+    branch = KnownFinding("DST101", "in-rank-branch", "x", "/train.py", 13, (("/train.py", 14),))
+    text = table(found, reports, [skip, branch], rank=0)
+    assert "DST101 in-rank-branch" in text
+    assert "DST117" not in text
+
+
+def test_the_table_names_the_rule_about_the_calls_of_most_ranks() -> None:
+    reports = [report(0, call("barrier", 14)), report(1, call("all_reduce", 20))]
+    found = diagnose(reports)
+    assert found is not None
+    one = KnownFinding("DST102", "unsynced-break", "x", "/train.py", 3, (("/train.py", 20),))
+    both = ("/train.py", 14), ("/train.py", 20)
+    other = KnownFinding("DST104", "rank-dependent-exit", "x", "/train.py", 8, both)
+    text = table(found, reports, [one, other], rank=0)
+    assert "DST104" in text
+    assert "DST102" not in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -149,10 +149,22 @@ def _last(report: RankReport) -> str:
 def related(
     diagnosis: Diagnosis, reports: Sequence[RankReport], findings: Sequence[KnownFinding]
 ) -> list[KnownFinding]:
-    """The findings about the lines where ranks diverge; else about where they are stuck."""
+    """The findings about the lines where ranks diverge; else about where they are stuck.
+
+    Of several about such lines, those that speak of the calls of most ranks, and of these, those
+    whose rule is about what the calls show.
+    """
     calls = [call for call in diagnosis.calls.values() if call is not None]
-    differing = _places(site for call in calls for site in (call.site, call.via))
+    sides = {frozenset(_places([call.site, call.via])) for call in calls}
+    differing = set().union(*sides)
     found = [each for each in findings if each.places & differing]
+    if len(found) > 1:
+        codes = {hint.code for hint in hints(diagnosis, reports)}
+        fit = [
+            (sum(map(bool, map(each.places.intersection, sides))), each.code in codes)
+            for each in found
+        ]
+        found = [each for each, how in zip(found, fit, strict=True) if how == max(fit)]
     if not found:
         stacks = [site for report in reports if report.now for site in report.now.stack]
         found = [each for each in findings if each.places & _places(stacks)]
@@ -160,5 +172,5 @@ def related(
     return found[:_MOST_RULES]
 
 
-def _places(sites: Iterator[Site | None] | list[Site]) -> set[tuple[str, int]]:
+def _places(sites: Iterable[Site | None]) -> set[tuple[str, int]]:
     return {(os.path.abspath(site.file), site.line) for site in sites if site is not None}
