@@ -25,16 +25,21 @@ def message(finding: Finding) -> str:
     return visible(" ".join(finding.message.split()))
 
 
-def mark(finding: Finding, *, unsafe: bool) -> str:
-    """``[*]`` where ``distlint fix`` repairs it, ``[!]`` where that takes ``--unsafe-fixes``."""
+def mark(finding: Finding, *, unsafe: bool, tried: bool = False) -> str:
+    """``[*]`` where ``distlint fix`` tries a fix, ``[!]`` where that takes ``--unsafe-fixes``.
+
+    Nothing where it was ``tried``, and did not pass.
+    """
     if finding.fix is None or finding.fix.applicability == "displayonly":
+        return ""
+    if tried and (unsafe or finding.fix.applicability == "safe"):
         return ""
     return "[*]" if unsafe else _MARKS[finding.fix.applicability]
 
 
-def line(finding: Finding, *, unsafe: bool = False) -> list[Part]:
+def line(finding: Finding, *, unsafe: bool = False, tried: bool = False) -> list[Part]:
     """``path:row:column: error[DST101] message [*]``"""
-    fix = mark(finding, unsafe=unsafe)
+    fix = mark(finding, unsafe=unsafe, tried=tried)
     return [
         (place_text(finding.place), "bold"),
         ": ",

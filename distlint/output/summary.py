@@ -79,17 +79,21 @@ def _where(item: Reported) -> str:
 
 
 def fixable(report: Report, *, unsafe: bool, tried: bool = False) -> str:
-    """How many findings could be fixed, and how; empty when none, or when those were tried."""
+    """How many findings could be fixed, and how; empty when none, or when those were tried.
+
+    Whether a fix passes is known when the result is analysed, which a check does not do.
+    """
     safe, risky = report.fixable("safe"), report.fixable("unsafe")
     if unsafe:
         safe, risky = safe + risky, 0
     if tried:
         safe = 0
     if safe and risky:
-        return f"{safe:,} fixable with `distlint fix` ({risky:,} more with `--unsafe-fixes`)."
+        more = f"{risky:,} more with `--unsafe-fixes`"
+        return f"{safe:,} fixable with `distlint fix` if verified ({more})."
     if safe:
-        return f"{safe:,} fixable with `distlint fix`."
-    return f"{risky:,} fixable with `distlint fix --unsafe-fixes`." if risky else ""
+        return f"{safe:,} fixable with `distlint fix` if verified."
+    return f"{risky:,} fixable with `distlint fix --unsafe-fixes` if verified." if risky else ""
 
 
 def fixed(files: Iterable[Fixed], *, would: bool, risky: int = 0) -> str:

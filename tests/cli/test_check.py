@@ -41,7 +41,7 @@ class TestStatus:
         assert "--> train.py:6:" in result.stdout
         assert "6 | if dist.get_rank() == 0:" in result.stdout
         assert "Found 1 error in 1 file (checked 1 file).\n" in result.stdout
-        assert result.stdout.endswith("1 fixable with `distlint fix --unsafe-fixes`.\n")
+        assert result.stdout.endswith("1 fixable with `distlint fix --unsafe-fixes` if verified.\n")
         assert result.stderr == ""
 
     def test_exit_zero(self, buggy: Path, distlint: Run) -> None:

@@ -62,7 +62,9 @@ def test_only_safe_fixes_by_default(train: Path, distlint: Run) -> None:
     result = distlint("fix")
     assert result.returncode == 1
     assert train.read_text() == BUGGY
-    assert result.stdout.endswith("1 fixable with `distlint fix --unsafe-fixes`.\nFixed nothing.\n")
+    assert result.stdout.endswith(
+        "1 fixable with `distlint fix --unsafe-fixes` if verified.\nFixed nothing.\n"
+    )
 
 
 @pytest.mark.parametrize("command", [("fix",), ("check", "--fix")])
@@ -320,3 +322,40 @@ def test_other_fixes_need_nothing_new(
     (entry,) = json.loads(distlint("check", "--output-format", "json").stdout)
     assert "vendor" not in entry["fix"]["message"]
     assert "vendor" not in distlint("fix", "--unsafe-fixes").stdout
+
+
+HALVES = """\
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+
+
+def before():
+    if rank != 0:
+        dist.barrier()
+
+
+def after():
+    if rank == 0:
+        dist.barrier()
+
+
+def main():
+    before()
+    print("data")
+    if rank < 2:
+        dist.barrier()
+    after()
+"""
+
+
+def test_no_mark_where_a_fix_did_not_pass(train: Path, distlint: Run) -> None:
+    train.write_text(HALVES)
+    marked = distlint("check", "--output-format", "concise").stdout
+    assert "[!]" in marked
+    result = distlint("fix", "--unsafe-fixes", "--output-format", "concise")
+    assert "not applied" in result.stderr + result.stdout
+    assert "DST1" in result.stdout
+    assert "[!]" not in result.stdout
+    assert "[*]" not in result.stdout

@@ -11,9 +11,9 @@ from distlint.source.report import Report, Reported
 def write(report: Report, page: Page) -> None:
     out = printer(page.stream, color=page.color)
     for item in report.reported:
-        render(item, out, unsafe=page.unsafe)
+        render(item, out, unsafe=page.unsafe, tried=page.tried)
     summary.close(report, out, page)
 
 
-def render(item: Reported, out: Printer, *, unsafe: bool = False) -> None:
-    out.line(*headline.line(item.finding, unsafe=unsafe))
+def render(item: Reported, out: Printer, *, unsafe: bool = False, tried: bool = False) -> None:
+    out.line(*headline.line(item.finding, unsafe=unsafe, tried=tried))

@@ -23,14 +23,16 @@ _APPLICABILITY = {"safe": "", "unsafe": " (unsafe)", "displayonly": " (not appli
 def write(report: Report, page: Page) -> None:
     out = printer(page.stream, color=page.color)
     for item in report.reported:
-        render(item, out, page.width, unsafe=page.unsafe)
+        render(item, out, page.width, unsafe=page.unsafe, tried=page.tried)
     summary.close(report, out, page)
 
 
-def render(item: Reported, out: Printer, width: int, *, unsafe: bool = False) -> None:
+def render(
+    item: Reported, out: Printer, width: int, *, unsafe: bool = False, tried: bool = False
+) -> None:
     """One finding: headline, labelled source, notes, and the fix if it is short."""
     finding = item.finding
-    for parts in _headline(item, width, unsafe=unsafe):
+    for parts in _headline(item, width, headline.mark(finding, unsafe=unsafe, tried=tried)):
         out.line(*parts)
     labels = labels_of(finding)
     for parts in snippet(labels, _lines(item), headline.STYLES[finding.severity], width):
@@ -44,11 +46,10 @@ def render(item: Reported, out: Printer, width: int, *, unsafe: bool = False) ->
     out.line()
 
 
-def _headline(item: Reported, width: int, *, unsafe: bool) -> Iterator[list[Part]]:
+def _headline(item: Reported, width: int, fix: str) -> Iterator[list[Part]]:
     finding = item.finding
     kind = headline.kind(finding)
     indent = len(kind[0]) + 2
-    fix = headline.mark(finding, unsafe=unsafe)
     text = f"{headline.message(finding)} {fix}".rstrip()
     first, *rest = wrapped(text, max(20, width - indent))
     yield [kind, (f": {first}", "bold")]
