@@ -329,8 +329,16 @@ class ExecutionContext:
         return ANYTHING in changed or not changed.isdisjoint(self.slicer.names | hooks.STOP_FLAGS)
 
     def sets_mode(self, function: ir.Function) -> bool:
-        """Does it have modules train or evaluate, where something depends on that?"""
-        return MODE in self.slicer.names and MODE in self.effects.graph.changes(function)
+        """Does it have modules train or evaluate, where something depends on that?
+
+        A long function is not followed for that: it takes more paths than all the rest.
+        """
+        graph = self.effects.graph
+        return (
+            MODE in self.slicer.names
+            and graph.is_short(function)
+            and MODE in graph.changes(function)
+        )
 
     def lets_out(self, function: ir.Function, names: frozenset[str]) -> bool:
         """Does it change anything outside by what these parameters hold, or fail by them?"""
