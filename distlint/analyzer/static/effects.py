@@ -16,8 +16,9 @@ from distlint.analyzer.static import kept_values as kept
 from distlint.analyzer.static.callgraph import callgraph_of
 from distlint.analyzer.static.closure import close
 from distlint.analyzer.static.mentions import Mentions
-from distlint.analyzer.static.slicing import MODE, ProgramSlice, Slicer, program_slice
+from distlint.analyzer.static.slicing import ProgramSlice, Slicer, program_slice
 from distlint.analyzer.static.taint import Flows, TaintAnalysis
+from distlint.analyzer.static.training_mode import MODE
 from distlint.analyzer.static.vocabulary import (
     AGREE,
     CHANGE,

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.hooks import sets_stop_flag
+from distlint.analyzer.static.training_mode import MODE, sets_mode
 
 Names = frozenset[str]
 Keys = frozenset[Any]
@@ -41,12 +42,6 @@ _PURE_MODULES = frozenset(
     " operator re statistics string textwrap types typing warnings".split()
 )
 """Modules of the standard library that neither read nor write anything outside the process."""
-
-MODE = "training"
-"""The attribute that says whether a module trains or evaluates."""
-
-SET_MODE = frozenset({"train", "eval"})
-"""Methods that set it, for a module and its parts."""
 
 MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "unet")
 
@@ -384,15 +379,6 @@ class _Sketcher:
             methods.add(name)
             return name.lower().endswith(MODEL_NAMES) or name.endswith("_") or name in MUTATORS
         return not isinstance(func, ir.Lambda)
-
-
-def sets_mode(node: object) -> bool:
-    """Is it ``model.eval()`` or ``model.train()``?"""
-    return (
-        isinstance(node, ir.Call)
-        and isinstance(node.func, ir.Attribute)
-        and node.func.attr in SET_MODE
-    )
 
 
 def _each(targets: Iterable[ir.Expr]) -> Iterator[ir.Expr]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.slicing import MODE
+from distlint.analyzer.static.training_mode import MODE
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.class_hierarchy import mro
 from distlint.analyzer.symbolic.framework_names import MODULE

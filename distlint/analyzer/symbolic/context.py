@@ -14,8 +14,8 @@ from distlint.analyzer.project.project import Project
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.callgraph import BUILTINS
 from distlint.analyzer.static.effects import Effects
-from distlint.analyzer.static.slicing import MODE
 from distlint.analyzer.static.taint import ANYTHING
+from distlint.analyzer.static.training_mode import MODE
 from distlint.analyzer.symbolic.block_exits import has_exit, leaves
 from distlint.analyzer.symbolic.cluster import Cluster
 from distlint.analyzer.symbolic.code_shapes import CodeShapes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.slicing import SET_MODE
+from distlint.analyzer.static.training_mode import SET_MODE
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.attributes import object_attribute
 from distlint.analyzer.symbolic.collective_arguments import argument_is

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.static.slicing import MODE
+from distlint.analyzer.static.training_mode import MODE
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.continuations import ReturnToCaller
 from distlint.analyzer.symbolic.values import Value, const
