@@ -20,7 +20,7 @@ Names = frozenset[str]
 Loop = ir.For | ir.While
 
 _AGREES = re.compile(
-    r"all_?reduce|all_?gather|(^|_)gather(?!_(csr|coo))|broadcast|(?<![af])sync(?!ed|_?(batch|bn))"
+    r"all_?reduce|all_?gather|(^|_)gather(?!_(csr|coo))|broadcast|(?<![af])(?<!no_)sync(?!ed|_?(batch|bn))"
     r"|across"
     r"|reduce_?(mean|sum|dict|tensor|loss|value|metric|scalar)|(average|mean|sum)_(over|all)",
     re.IGNORECASE,
@@ -51,8 +51,8 @@ def over_batches(
     if not loops:
         return frozenset()
     names = {ir.last_name(n.func) for n in ir.own_nodes(body) if isinstance(n, ir.Call)}
-    agrees = any(
-        _AGREES.search(name) or any(map(puts_together, called(name))) for name in sorted(names)
+    agrees = any(map(_AGREES.search, names)) or any(
+        any(map(puts_together, called(name))) for name in sorted(_called_outside(body))
     )
     found: dict[ir.For | ir.Call, Names] = {}
     inside: dict[Loop, list[str]] = defaultdict(list)
@@ -69,6 +69,19 @@ def over_batches(
                 for each in around:
                     inside[each].append(_base(_iterable(source)))
     return frozenset(found)
+
+
+def _called_outside(body: ir.Block) -> set[str]:
+    """The names of what is called outside the loops: there, what they gave is complete."""
+    found = set[str]()
+    stack: list[Any] = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Call):
+            found.add(ir.last_name(node.func))
+        if not isinstance(node, (ir.For, ir.While, ir.Function, ir.Class)):
+            stack.extend(ir.children(node))
+    return found
 
 
 def _loops(body: ir.Block) -> Iterator[tuple[Loop, tuple[Loop, ...]]]:
