@@ -33,6 +33,7 @@ _BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 _KEEPS = frozenset(
     {"strip", "dedent", "rstrip", "lstrip", "format_map", "cleandoc", "str", "quote"}
 )
+_LARGE = 10**18
 _DEPTH = 8
 
 
@@ -278,6 +279,8 @@ class _Reader:
 
     def _known_parts(self, node: ast.expr, depth: int) -> list[Part] | None:
         if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            if abs(node.value) >= _LARGE:  # Python refuses to print thousands of digits
+                return None
             return [Part.at(str(node.value), *self.positions.bounds(node))]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found = scan(self.positions.text, *self.positions.bounds(node))
