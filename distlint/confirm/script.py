@@ -12,8 +12,9 @@ from distlint.analyzer.project.module import Module
 from distlint.analyzer.symbolic.proofs import Proof
 from distlint.confirm.collectives import Collectives
 from distlint.confirm.lines import EMPTY, WIDTH, Line, Lines
+from distlint.confirm.names import FAILURE
 from distlint.confirm.observed import Observed, Site, Unit
-from distlint.confirm.writer import FAILURE, Writer
+from distlint.confirm.writer import Writer
 from distlint.source.finding import Finding
 from distlint.source.paths import display
 

@@ -14,17 +14,12 @@ from distlint.analyzer.ir.positions import Locators
 from distlint.confirm.by_rank import by_rank
 from distlint.confirm.collectives import CannotWrite, Collectives
 from distlint.confirm.lines import Line, Lines, dedented
+from distlint.confirm.names import FAILURE, Names
 from distlint.confirm.observed import ByRank, Observed, Site, Unit, UnitKey, Visit
 from distlint.source.document import Document
 from distlint.source.finding import Span
 
 T = TypeVar("T")
-
-FAILURE = "Failure"
-"""An exception of its own: what gloo raises, when a rank has waited in vain, is not caught."""
-
-TAKEN = frozenset({"contextlib", "datetime", "dist", "groups", "rank", "sys", "torch", FAILURE})
-"""Names that a script uses itself."""
 
 
 @dataclass
@@ -35,7 +30,9 @@ class Writer:
     locators: Locators
     main: str
     collectives: Collectives
-    names: dict[UnitKey, str] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+    functions: dict[UnitKey, str] = field(default_factory=dict)
+    """Their names in the script."""
     written: list[Lines] = field(default_factory=list)
     """The functions, callees first."""
     tables: list[Line] = field(default_factory=list)
@@ -46,13 +43,12 @@ class Writer:
 
     def function(self, unit: Unit, is_manager: bool = False) -> str:
         """The name of a function of the script; it is written when it is first asked for."""
-        known = self.names.get(unit.key)
+        known = self.functions.get(unit.key)
         if known is not None:
             return known
         if unit.function is None:
             raise CannotWrite("an import leads to the hang")
-        name = self.free_name(unit.function.label.replace(".", "_").strip("_") or "function")
-        self.names[unit.key] = name
+        name = self.functions[unit.key] = self.names.free(unit.function.label)
         if unit.function.generator and not is_manager:
             raise CannotWrite("a generator leads to the hang")
         around, self.unit = self.unit, unit
@@ -72,23 +68,6 @@ class Writer:
         for statement in block:
             sites.setdefault(statement.site, statement)
         return self.block(tuple(sites.values()), 0)
-
-    def free_name(self, name: str) -> str:
-        taken = {
-            *self.names.values(),
-            "dist",
-            "torch",
-            "rank",
-            "groups",
-            "sys",
-            "datetime",
-            FAILURE,
-        }
-        number = 2
-        unique = name
-        while unique in taken:
-            unique, number = f"{name}_{number}", number + 1
-        return unique
 
     # ---- statements
 
@@ -340,9 +319,7 @@ class Writer:
         if all(len(set(mine)) <= 1 for mine in visits):
             return by_rank([repr(mine[0]) if mine else None for mine in visits])
         lists = [_listed(mine) if mine else None for mine in visits]
-        name = self.free_name(f"line_{self.row(site)}")
-        while any(line.code.startswith(f"{name} =") for line in self.tables):
-            name += "_"
+        name = self.names.free(f"line_{self.row(site)}")
         self.tables.append(Line(0, f"{name} = iter({by_rank(lists)})", "one visit after the other"))
         if after is None:
             last = next(mine[-1] for mine in visits if mine)
