@@ -71,7 +71,8 @@ class Standin:
     @property
     def at_root(self) -> str:
         """A tensor of each member on the root, and nothing elsewhere."""
-        return f"{self.tensors} if rank == {self.root} else None"
+        root = f"({self.root})" if " if " in self.root else self.root
+        return f"{self.tensors} if rank == {root} else None"
 
 
 def _listed(name: str, *arguments: str) -> str:

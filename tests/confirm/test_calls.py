@@ -1,0 +1,38 @@
+"""What is called in a script, and how often."""
+
+from __future__ import annotations
+
+import pytest
+
+from distlint.confirm.run import confirmed
+from distlint.harness.cluster import missing
+from tests.confirm.scripts import written
+
+runs = pytest.mark.skipif(missing() is not None, reason="torch is not installed")
+
+START = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+x = torch.ones(1)
+"""
+ROOTS = [
+    "dist.gather(x, dst=0 if rank < 2 else 1)",
+    "dist.gather(x, dst=rank)",
+    "dist.gather(x, dst=(rank + 1) % 3)",
+    "dist.scatter(x, src=0 if rank == 0 else 1)",
+    "dist.scatter(x, src=rank % 3)",
+    "dist.reduce(x, dst=0 if rank < 2 else 1)",
+    "dist.broadcast_object_list([x], src=0 if rank < 2 else 1)",
+]
+
+
+@runs
+def test_the_roots_of_a_collective_differ() -> None:
+    found = [each for code in ROOTS for each in written(f"{START}{code}\n")]
+    assert len(found) == len(ROOTS)
+    assert [each.reason for each in found] == [""] * len(ROOTS)
+    outcomes = [(code, each.effect) for code, each in zip(ROOTS, confirmed(found), strict=True)]
+    assert [each for each in outcomes if each[1] not in {"hang", "wrong data"}] == []
