@@ -82,6 +82,8 @@ class Observed:
     """Handlers that were entered."""
     order: dict[Site, int] = field(default_factory=dict)
     """When something was first done at a site, in the log of the rank that came first."""
+    owners: dict[Site, UnitKey] = field(default_factory=dict)
+    """The function that a site is in: a lambda stands within a statement of another one."""
     used: set[UnitKey] = field(default_factory=set)
     """The functions that lead to something that other ranks may notice."""
 
@@ -105,6 +107,7 @@ class Observed:
         is_exit = entry.is_exit if isinstance(entry, Called) else _is_exit(event)
         site = (entry.frame.module.key, entry.site, is_exit)
         self.order[site] = min(number, self.order.get(site, number))
+        self.owners[site] = unit_of(entry.frame).key
         visit = (entry.frame, getattr(entry, "turns", ()))
         if event is not None:
             _of_rank(self.events, site, self.ranks, rank).setdefault(visit, []).append(event)

@@ -205,9 +205,10 @@ class Writer:
 
     def reached(self, s: ir.Stmt, depth: int, is_exit: bool = False) -> Lines:
         """The collectives and calls in a statement itself, in the order of the replay."""
+        own = self.unit.key if self.unit is not None else None
         sites = {s.site: None, **{n.site: None for n in ir.nodes_of(s) if hasattr(n, "site")}}
         known = [(self.module, site, is_exit) for site in sites]
-        known = [site for site in known if site in self.observed.order]
+        known = [site for site in known if self.observed.owners.get(site) == own]
         known.sort(key=lambda site: self.observed.order[site])
         done = self.observed.tests if isinstance(s, ir.While) else self.observed.visits
         visits = self.visits_of(done.get(self.site(s.site), []), known)

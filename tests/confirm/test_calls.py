@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from distlint.confirm.run import confirmed
@@ -27,6 +29,25 @@ ROOTS = [
     "dist.reduce(x, dst=0 if rank < 2 else 1)",
     "dist.broadcast_object_list([x], src=0 if rank < 2 else 1)",
 ]
+LAMBDAS = {
+    "in a variable": """\
+        save = lambda: dist.barrier()
+        if rank == 0:
+            save()
+        """,
+    "as an argument": """\
+        def call(f):
+            f()
+
+        if rank == 0:
+            call(lambda: dist.barrier())
+        """,
+    "in a dictionary": """\
+        calls = {"save": lambda: dist.barrier()}
+        if rank == 0:
+            calls["save"]()
+        """,
+}
 
 
 @runs
@@ -36,3 +57,11 @@ def test_the_roots_of_a_collective_differ() -> None:
     assert [each.reason for each in found] == [""] * len(ROOTS)
     outcomes = [(code, each.effect) for code, each in zip(ROOTS, confirmed(found), strict=True)]
     assert [each for each in outcomes if each[1] not in {"hang", "wrong data"}] == []
+
+
+@pytest.mark.parametrize("where", LAMBDAS)
+def test_what_a_lambda_does_stands_where_it_is_called(where: str) -> None:
+    (found,) = written(START + dedent(LAMBDAS[where]))
+    assert found.script is not None, found.reason
+    assert found.script.source.count("dist.barrier()  #") == 1
+    assert "iter(" not in found.script.source
