@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,9 +14,9 @@ from distlint.confirm.by_rank import by_rank
 from distlint.confirm.collectives import CannotWrite, Collectives
 from distlint.confirm.lines import Line, Lines, dedented
 from distlint.confirm.names import FAILURE, Names
+from distlint.confirm.notes import text_at
 from distlint.confirm.observed import ByRank, Observed, Site, Unit, UnitKey, Visit
-from distlint.source.document import Document
-from distlint.source.finding import Span
+from distlint.source.paths import printable
 
 T = TypeVar("T")
 
@@ -343,27 +342,15 @@ class Writer:
     def where(self, site: int) -> str:
         place = self.locators.of(self.module).place(site)
         row = place.span.row
-        return f"line {row}" if self.module == self.main else f"{place.path.name}:{row}"
+        return f"line {row}" if self.module == self.main else f"{printable(place.path.name)}:{row}"
 
     def note(self, site: int) -> str:
         locator = self.locators.of(self.module)
-        text = _text_at(locator.document, locator.place(site).span)
+        text = text_at(locator.document, locator.place(site).span)
         return f"{self.where(site)}: {text.removesuffix(':')}"
 
     def remark(self, depth: int, site: int, outcome: str) -> Line:
         return Line(depth, "", f"{self.note(site)} is {outcome}")
-
-
-def _text_at(document: Document, span: Span) -> str:
-    """The source of a span on one line, with the brackets that end it."""
-    rows = document.text.splitlines()[span.row - 1 : span.end_row]
-    end = span.end_column - 1
-    while rows[-1][end : end + 1] in {")", "]", "}"}:
-        end += 1
-    rows[-1] = rows[-1][:end]
-    rows[0] = rows[0][span.column - 1 :]
-    text = " ".join(" ".join(rows).split())
-    return _SPACE_IN_BRACKETS.sub("", text)
 
 
 def _listed(values: list[Any]) -> str:
@@ -389,8 +376,6 @@ def _same(visits: ByRank[list[T]]) -> T | None:
     values = list(dict.fromkeys(chain.from_iterable(visits)))
     return values[0] if len(values) == 1 else None
 
-
-_SPACE_IN_BRACKETS = re.compile(r"(?<=[(\[{]) | (?=[)\]}])")
 
 _JUMPS = {
     ir.Return: "return",

@@ -175,6 +175,8 @@ def _header(node: cst.CSTNode) -> cst.CSTNode:
         return node.test
     if isinstance(node, cst.For):
         return node.iter
+    if isinstance(node, cst.MatchCase):
+        return node.guard or node.pattern
     if isinstance(node, cst.WithItem):
         return node.item
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
