@@ -82,13 +82,17 @@ def _header(finding: Finding, writer: Writer, body: Lines) -> Iterator[Line]:
 def _docstring(finding: Finding, ranks: int) -> Iterator[str]:
     place = finding.place
     effect = finding.explanation.effect if finding.explanation is not None else ""
-    yield f'"""{finding.code} at {display(place.path)}:{place.span.row}, to run.'
+    yield f'"""{finding.code} at {_plain(display(place.path))}:{place.span.row}, to run.'
     yield ""
     for text in (
         f"Run:      torchrun --nproc-per-node {ranks} THIS_FILE",
         f"Expected: {effect}.",
         "Each line stands for the line of the source that is named beside it.",
     ):
-        plain = text.replace("\\", "/").replace('"', "'")
-        yield from wrap(plain, WIDTH, subsequent_indent=" " * 10)
+        yield from wrap(_plain(text), WIDTH, subsequent_indent=" " * 10)
     yield '"""'
+
+
+def _plain(text: str) -> str:
+    """A text that ends no string and escapes nothing in it."""
+    return text.replace("\\", "/").replace('"', "'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,17 @@ def test_a_run_names_where_each_rank_waits(distlint: Run, project: Path) -> None
         "    rank 1: stuck in barrier (line 9: dist.barrier())",
         "    ranks 2, 3: finished",
     ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['it"s""".py', "back\\slash.py", "C:\\new\\u1.py", 'end"', "new\nline.py", "a:7"],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+def test_a_script_is_valid_whatever_the_file_is_called(
+    distlint: Run, project: Path, name: str
+) -> None:
+    (project / name).write_text(BUGGY)
+    result = distlint("confirm", name)
+    assert result.returncode == 0, result.stdout
+    compile(result.stdout, "repro.py", "exec")
