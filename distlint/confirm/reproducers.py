@@ -102,7 +102,7 @@ def script_of(finding: Finding, proof: Proof, main: Module, locators: Locators) 
 def _agrees(script: Script, trace: Trace) -> bool:
     """Does a rank issue the collectives of the replay, in its order?"""
     expected = [_place(trace, number) for number in range(len(trace.events))]
-    lines, _ = issued(script, trace.rank, len(expected))
+    lines = issued(script, trace.rank, len(expected))
     return [script.sites[line][:2] for line in lines] == expected
 
 

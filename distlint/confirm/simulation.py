@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import sys
@@ -13,29 +14,56 @@ from distlint.confirm.script import Script
 REDUCTIONS = ("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")
 
 
+STEPS = 100_000
+"""Calls of functions and iterations after which a rank is not followed any further."""
+
+STEP = "__step__"
+
+
 class _Enough(BaseException):
-    """The rank has issued as many collectives as were asked for."""
+    """The rank has issued as many collectives as were asked for, or goes on without an end."""
 
 
-def issued(script: Script, rank: int, most: int) -> tuple[list[int], bool]:
-    """The lines of the first collectives of a rank, and whether there are no more than those."""
+class _Stepping(ast.NodeTransformer):
+    """Puts a step before each function and iteration: also what a ``finally`` does has an end."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self.stepping(node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self.stepping(node)
+
+    def stepping(self, node: ast.FunctionDef | ast.For) -> ast.AST:
+        self.generic_visit(node)
+        step = ast.Expr(ast.Call(ast.Name(STEP, ast.Load()), [], []))
+        node.body.insert(0, ast.fix_missing_locations(ast.copy_location(step, node)))
+        return node
+
+
+def issued(script: Script, rank: int, most: int) -> list[int]:
+    """The lines of the first collectives of a rank, as far as it comes."""
     found: list[int] = []
+    left = STEPS
+
+    def step() -> None:
+        nonlocal left
+        left -= 1
+        if left < 0 or len(found) >= most:
+            raise _Enough
 
     def note(group: object) -> None:
         caller = sys._getframe(2).f_lineno
         if caller in script.sites and (group is None or rank in _members(group)):
-            if len(found) >= most:
-                raise _Enough
-            found.append(caller)
+            if len(found) < most:
+                found.append(caller)
+            step()
 
-    names = {"__name__": "__main__", "__builtins__": _builtins(_Torch(rank, note))}
-    try:
-        exec(compile(script.source, "reproducer", "exec"), names)
-    except _Enough:
-        return found, False
-    except (SystemExit, Exception):
-        pass
-    return found, True
+    known = {**_builtins(_Torch(rank, note)), STEP: step}
+    names = {"__name__": "__main__", "__builtins__": known}
+    with contextlib.suppress(_Enough, SystemExit, Exception):
+        tree = _Stepping().visit(ast.parse(script.source))
+        exec(compile(tree, "reproducer", "exec"), names)
+    return found
 
 
 def _members(group: object) -> Sequence[int]:

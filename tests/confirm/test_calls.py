@@ -65,3 +65,20 @@ def test_what_a_lambda_does_stands_where_it_is_called(where: str) -> None:
     assert found.script is not None, found.reason
     assert found.script.source.count("dist.barrier()  #") == 1
     assert "iter(" not in found.script.source
+
+
+def test_the_check_of_a_recursion_has_an_end() -> None:
+    code = """\
+        def walk(depth):
+            if depth == rank:
+                dist.barrier()
+                return
+            try:
+                walk(depth + 1)
+            finally:
+                walk(depth + 1)
+
+        walk(0)
+        """
+    (found,) = written(START + dedent(code))
+    assert found.script is not None or found.reason
