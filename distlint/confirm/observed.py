@@ -163,7 +163,7 @@ def _of_use(traces: Iterable[Trace]) -> Iterator[UnitKey]:
     """The functions that do something themselves that other ranks may notice."""
     for trace in traces:
         for entry in trace.log:
-            if isinstance(entry, (Issued, Exited, Raised, Failed)):
+            if isinstance(entry, (Issued, Exited, Raised, Failed, Caught)):
                 yield unit_of(entry.frame).key
 
 

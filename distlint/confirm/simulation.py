@@ -106,7 +106,7 @@ def _builtins(torch: _Torch) -> Mapping[str, object]:
     def find(name: str, *rest: object) -> object:
         return _MODULES.get(name, torch)
 
-    used = ("range", "iter", "next", "Exception", "__build_class__")
+    used = ("range", "iter", "next", "Exception", "SystemExit", "__build_class__")
     known = {name: getattr(builtins, name) for name in used}
     return {**known, "print": lambda *args, **keywords: None, "__import__": find}
 

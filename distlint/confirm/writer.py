@@ -175,7 +175,7 @@ class Writer:
         lines = [Line(depth, "try:"), *(body or [Line(depth + 1, "pass")])]
         for handler in entered:
             handled = self.block(handler.body, depth + 1)
-            lines.append(Line(depth, "except Failure:", self.note(handler.site)))
+            lines.append(Line(depth, f"except {self.caught(handler)}:", self.note(handler.site)))
             lines += handled or [Line(depth + 1, "pass")]
             if orelse:
                 lines += [Line(depth, "else:"), *orelse]
@@ -184,6 +184,11 @@ class Writer:
         if final:
             lines += [Line(depth, "finally:"), *final]
         return lines
+
+    def caught(self, handler: ir.Handler) -> str:
+        """What a handler catches of that which a script raises."""
+        is_for_exit = self.observed.exits and handler.catches("SystemExit")
+        return f"({FAILURE}, SystemExit)" if is_for_exit else FAILURE
 
     def jump(self, s: ir.Stmt, depth: int) -> Lines:
         """A return, break or continue that was come to."""

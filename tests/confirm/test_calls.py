@@ -67,6 +67,59 @@ def test_what_a_lambda_does_stands_where_it_is_called(where: str) -> None:
     assert "iter(" not in found.script.source
 
 
+CAUGHT = {
+    "the end of the process": """\
+        import sys
+
+        for step in range(2):
+            try:
+                if rank == step:
+                    sys.exit(3)
+                dist.barrier()
+            except SystemExit:
+                dist.all_reduce(x)
+        """,
+    "the end of the process, by all handlers": """\
+        import sys
+
+        try:
+            if rank == 0:
+                sys.exit(0)
+            dist.barrier()
+        except:
+            dist.all_reduce(x)
+        """,
+    "an exception, by a context manager": """\
+        from contextlib import contextmanager
+
+        @contextmanager
+        def quiet():
+            try:
+                yield
+            except ValueError:
+                pass
+
+        with quiet():
+            if rank == 0:
+                raise ValueError("bad")
+            dist.barrier()
+        dist.all_reduce(x)
+        """,
+}
+
+
+@pytest.mark.parametrize("what", CAUGHT)
+def test_what_is_caught_is_caught_in_the_script(what: str) -> None:
+    (found,) = written(START + dedent(CAUGHT[what]))
+    assert found.script is not None, found.reason
+
+
+@runs
+def test_a_process_that_goes_on_after_its_end_is_confirmed() -> None:
+    (found,) = confirmed(written(START + dedent(CAUGHT["the end of the process"])))
+    assert found.effect == "hang"
+
+
 def test_the_check_of_a_recursion_has_an_end() -> None:
     code = """\
         def walk(depth):
