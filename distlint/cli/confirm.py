@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlint.cli import FINDINGS, OK, options
 from distlint.cli.parser import Parser
 from distlint.engine.errors import ConfigError
+from distlint.engine.selection import expand, unknown_rule
 from distlint.engine.settings import Resolver
+from distlint.source.finding import Finding
 from distlint.source.numbers import whole_number
 from distlint.source.paths import display
 
@@ -29,10 +32,12 @@ VERDICTS = {
 def run(arguments: Sequence[str]) -> int:
     chosen = parser().read(arguments)
     path, row = _target(chosen.target)
+    codes = None if chosen.code is None else _codes(chosen.code)
     found = [
         each
         for each in _reproducers(path, options.resolver(chosen, runs_rules=True))
-        if row in {None, each.finding.place.span.row} and chosen.code in {None, each.finding.code}
+        if row in {None, each.finding.place.span.row}
+        and (codes is None or each.finding.code in codes)
     ]
     from distlint.output.style import printer
 
@@ -71,15 +76,41 @@ def _write(found: Sequence[Reproducer], target: Path) -> None:
     """Write the script to a file, or all scripts to a folder."""
     scripts = {each.finding: each.script.source for each in found if each.script is not None}
     if target.is_dir():
-        for finding, source in scripts.items():
-            place = finding.place
-            _save(target / f"{place.path.stem}_{place.span.row}_{finding.code}.py", source)
+        files = in_folder(target, scripts)
     elif len(scripts) > 1:
         rows = ", ".join(dict.fromkeys(str(finding.place.span.row) for finding in scripts))
         raise ConfigError(f"{len(scripts)} scripts: name a directory, or one of the lines {rows}")
     else:
-        for source in scripts.values():
-            _save(target, source)
+        files = dict.fromkeys([target], "".join(scripts.values())) if scripts else {}
+    for path in files:
+        _refuse_other(path)
+    for path, source in files.items():
+        _save(path, source)
+
+
+def in_folder(folder: Path, scripts: Mapping[Finding, str]) -> dict[Path, str]:
+    """A file for each script, also where one line has several findings."""
+    files: dict[Path, str] = {}
+    for finding, source in scripts.items():
+        place = finding.place
+        name = f"{place.path.stem}_{place.span.row}_{finding.code}"
+        path, number = folder / f"{name}.py", 2
+        while path in files:
+            path, number = folder / f"{name}_{number}.py", number + 1
+        files[path] = source
+    return files
+
+
+def _refuse_other(path: Path) -> None:
+    """Only an earlier script is written over: the target may be the checked file by mistake."""
+    from distlint.confirm.script import is_script
+
+    try:
+        known = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError as error:
+        raise ConfigError(f"cannot write {display(path)}: {error.strerror}") from None
+    if known.strip() and not is_script(known):
+        raise ConfigError(f"{display(path)} exists and was not written by `distlint confirm`")
 
 
 def _save(path: Path, source: str) -> None:
@@ -87,6 +118,14 @@ def _save(path: Path, source: str) -> None:
         path.write_text(source, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {display(path)}: {error.strerror}") from None
+
+
+def _codes(word: str) -> frozenset[str]:
+    """The codes that a code, its beginning or a name stands for, in whatever case."""
+    for each in (word.upper(), word.lower()):
+        with suppress(ConfigError):
+            return expand(each)
+    raise ConfigError(unknown_rule(word))
 
 
 def _run(found: Sequence[Reproducer], out: Printer) -> int:

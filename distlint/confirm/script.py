@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +21,8 @@ from distlint.source.paths import display
 
 TIMEOUT = 30
 """Seconds until the ranks give up, where they do not see that a peer has gone."""
+
+_FIRST_LINE = re.compile(r'"""DST\d+ at .*, to run\.$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,11 @@ def _docstring(finding: Finding, ranks: int) -> Iterator[str]:
     ):
         yield from wrap(_plain(text), WIDTH, subsequent_indent=" " * 10)
     yield '"""'
+
+
+def is_script(text: str) -> bool:
+    """Does a text begin as a script of ours does?"""
+    return _FIRST_LINE.match(text) is not None
 
 
 def _plain(text: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from distlint.cli.confirm import in_folder
 from distlint.harness import cluster
 from tests.cli.conftest import BUGGY, CLEAN, Run
-from tests.confirm.scripts import bad_examples
+from tests.confirm.scripts import bad_examples, written
 
 TWO = """\
 import torch.distributed as dist
@@ -130,3 +132,48 @@ def test_a_script_is_valid_whatever_the_file_is_called(
     result = distlint("confirm", name)
     assert result.returncode == 0, result.stdout
     compile(result.stdout, "repro.py", "exec")
+
+
+@pytest.mark.parametrize("target", ["train.py", "notes.txt", "."])
+def test_no_other_file_is_written_over(distlint: Run, project: Path, target: str) -> None:
+    files = ("train.py", "notes.txt", "train_6_DST101.py")
+    for name in files:
+        (project / name).write_text(BUGGY)
+    result = distlint("confirm", "train.py", "-o", target)
+    assert result.returncode == 2
+    assert "exists and was not written by `distlint confirm`" in result.stderr
+    assert {(project / name).read_text() for name in files} == {BUGGY}
+
+
+def test_an_earlier_script_is_written_over(distlint: Run, project: Path) -> None:
+    (project / "train.py").write_text(BUGGY)
+    (project / "empty.py").write_text("")
+    for target in ("repro.py", "empty.py"):
+        assert distlint("confirm", "train.py", "-o", target).returncode == 0
+    (project / "train.py").write_text("\n" + BUGGY)
+    assert distlint("confirm", "train.py", "-o", "repro.py").returncode == 0
+    assert "train.py:7, to run" in (project / "repro.py").read_text()
+
+
+def test_findings_of_one_line_have_a_file_each(project: Path) -> None:
+    (found,) = written(BUGGY)
+    other = replace(found.finding, message="another one")
+    files = in_folder(project, {found.finding: "first", other: "second"})
+    assert {path.name: source for path, source in files.items()} == {
+        "train_6_DST101.py": "first",
+        "train_6_DST101_2.py": "second",
+    }
+
+
+@pytest.mark.parametrize("code", ["DST101", "dst101", "DST1", "collective-in-rank-branch"])
+def test_a_code_is_known_in_any_case(distlint: Run, project: Path, code: str) -> None:
+    (project / "train.py").write_text(BUGGY)
+    assert "train.py:6, to run" in distlint("confirm", "train.py", "--code", code).stdout
+
+
+@pytest.mark.parametrize("code", ["DST999", "nonsense", ""])
+def test_a_code_that_does_not_exist_is_refused(distlint: Run, project: Path, code: str) -> None:
+    (project / "train.py").write_text(BUGGY)
+    result = distlint("confirm", "train.py", "--code", code)
+    assert result.returncode == 2
+    assert f"unknown rule `{code}`" in result.stderr
