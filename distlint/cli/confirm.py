@@ -33,18 +33,17 @@ def run(arguments: Sequence[str]) -> int:
     chosen = parser().read(arguments)
     path, row = _target(chosen.target)
     codes = None if chosen.code is None else _codes(chosen.code)
-    found = [
-        each
-        for each in _reproducers(path, options.resolver(chosen, runs_rules=True))
-        if row in {None, each.finding.place.span.row}
-        and (codes is None or each.finding.code in codes)
-    ]
+    known = _reproducers(path, options.resolver(chosen, runs_rules=True))
+    known = [each for each in known if codes is None or each.finding.code in codes]
+    found = [each for each in known if row in {None, _row(each)}]
     from distlint.output.style import printer
 
     out = printer(sys.stdout, color=options.colored(chosen.color, sys.stdout))
     if not found:
         if not chosen.quiet:
-            out.line("No findings about hangs.")
+            rows = ", ".join(dict.fromkeys(str(_row(each)) for each in known))
+            other = f" in line {row}, but in {rows}" if known else ""
+            out.line(f"No findings about hangs{other}.")
         return OK
     if chosen.output_file is not None:
         _write(found, chosen.output_file)
@@ -54,6 +53,10 @@ def run(arguments: Sequence[str]) -> int:
         if each.script is None or chosen.output_file is None:
             _show(each, len(found) == 1, out)
     return OK if all(each.script is not None for each in found) else FINDINGS
+
+
+def _row(each: Reproducer) -> int:
+    return each.finding.place.span.row
 
 
 def _reproducers(path: Path, resolver: Resolver) -> list[Reproducer]:
