@@ -96,7 +96,7 @@ class Flow:
 
     def _is_put_together(self, paths: set[Path]) -> bool:
         return any(
-            self._agrees(CallSite(call, point)) and _mentions(call, paths)
+            _mentions(call, paths) and self._agrees(CallSite(call, point))
             for point in self._points
             for call in calls_of(point.statement)
         )
@@ -114,7 +114,7 @@ class Flow:
                     yield CallSite(statement.value, point)
 
     def _agrees(self, site: CallSite) -> bool:
-        return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH)
+        return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH, {})
 
     def used_by_one(self, mean: ir.Expr | None) -> int | None:
         """Where one rank decides by it or tells it, here or where a function is called."""
@@ -188,8 +188,13 @@ def _uses_value(statement: ir.Evaluate | ir.If, site: CallSite) -> bool:
     return not isinstance(statement, ir.Evaluate) or statement.value is not site.call
 
 
-def _meets_inside(objects: Objects, site: CallSite, depth: int) -> bool:
-    """Does a function of the project ask the other ranks, itself or by one that it calls?"""
+def _meets_inside(
+    objects: Objects, site: CallSite, depth: int, tried: dict[ir.Function, int]
+) -> bool:
+    """Does a function of the project ask the other ranks, itself or by one that it calls?
+
+    ``tried`` are the functions that do not, as deep as they were followed.
+    """
     callee: ir.Function | ir.Class | None = objects.callee(site)
     if callee is None:
         there = called_elsewhere(objects.module, site.call.func)
@@ -199,9 +204,12 @@ def _meets_inside(objects: Objects, site: CallSite, depth: int) -> bool:
         return False
     if any(map(is_agreement, callee.tokens)):
         return True
+    if tried.get(callee, 0) >= depth:
+        return False
+    tried[callee] = depth
     scope = objects.scope_of(callee)
-    return bool(depth) and any(
-        _meets_inside(objects, CallSite(call, point), depth - 1)
+    return any(
+        _meets_inside(objects, CallSite(call, point), depth - 1, tried)
         for point in (objects.points_in(scope) if scope is not None else ())
         for call in calls_of(point.statement)
     )

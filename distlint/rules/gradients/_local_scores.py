@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import objects_in
@@ -90,19 +91,27 @@ def _scored(objects: Objects, site: CallSite, depth: int) -> Iterator[tuple[ir.E
         yield from ((argument.value, entry.score.mean) for argument in site.call.args)
         return
     there, function = _function(objects, site)
-    if function is None or not depth:
-        return
-    scope = there.scope_of(function)
-    for inner in _calls_in(there, scope):
-        for value, is_mean in _scored(there, inner, depth - 1):
-            if not _is_returned(there, inner):
+    for name, is_mean in _scored_names(there, function, depth) if function and depth else ():
+        passed = _passed(site, function, name) if function is not None else None
+        if passed is not None:
+            yield passed, is_mean
+
+
+@lru_cache(maxsize=64)
+def _scored_names(
+    objects: Objects, function: ir.Function, depth: int
+) -> tuple[tuple[str, bool], ...]:
+    """The variables of a function of which it returns a score, and whether that is a mean."""
+    found: dict[tuple[str, bool], None] = {}
+    for inner in _calls_in(objects, objects.scope_of(function)):
+        for value, is_mean in _scored(objects, inner, depth - 1):
+            if not _is_returned(objects, inner):
                 continue
-            for flow in _flows(there, value, inner.point):
-                given = {path[0] for path in flow.sources}
-                for name in sorted(given):
-                    passed = _passed(site, function, name)
-                    if passed is not None and not flow.meets_before():
-                        yield passed, is_mean
+            for flow in _flows(objects, value, inner.point):
+                names = sorted({path[0] for path in flow.sources})
+                if any((name, is_mean) not in found for name in names) and not flow.meets_before():
+                    found.update(dict.fromkeys((name, is_mean) for name in names))
+    return tuple(found)
 
 
 def _function(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function | None]:
@@ -209,10 +218,13 @@ def _averages(objects: Objects, site: CallSite, depth: int = _DEPTH) -> bool:
             return all(_EXTREMES.isdisjoint(ir.tokens_of(each.value)) for each in site.call.args)
         return entry.collective.kind in _GATHERS and _is_meaned(objects, site)
     there, function = _function(objects, site)
-    return bool(depth and function is not None) and any(
-        _averages(there, inner, depth - 1)
-        for inner in _calls_in(there, there.scope_of(function) if function is not None else None)
-    )
+    return function is not None and depth > 0 and _averages_inside(there, function, depth - 1)
+
+
+@lru_cache(maxsize=64)
+def _averages_inside(objects: Objects, function: ir.Function, depth: int) -> bool:
+    scope = objects.scope_of(function)
+    return any(_averages(objects, inner, depth) for inner in _calls_in(objects, scope))
 
 
 def _is_meaned(objects: Objects, site: CallSite) -> bool:

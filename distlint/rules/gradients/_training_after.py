@@ -36,6 +36,8 @@ class TrainingAfter:
 
     def __init__(self) -> None:
         self._known: dict[int, bool] = {}
+        self._sending: dict[tuple[int, int], bool] = {}
+        self._followed: dict[tuple[int, bool, int], bool] = {}
 
     def follows(self, guards: Guards, point: Point, *, in_training: bool) -> bool:
         """Do all ranks run a backward pass after a statement, and get nothing sent before it?
@@ -45,6 +47,12 @@ class TrainingAfter:
         return self._follows(guards, point, in_training, _DEPTH)
 
     def _follows(self, guards: Guards, point: Point, in_training: bool, depth: int) -> bool:
+        key = id(point.statement), in_training, depth
+        if key not in self._followed:
+            self._followed[key] = self._is_followed(guards, point, in_training, depth)
+        return self._followed[key]
+
+    def _is_followed(self, guards: Guards, point: Point, in_training: bool, depth: int) -> bool:
         later = list(_later(guards, point))
         if any(self._sends(guards, each, _DEPTH) for each in later):
             return False
@@ -77,12 +85,18 @@ class TrainingAfter:
             return True
         for call in calls_of(point.statement):
             called = guards.called(CallSite(call, point)) if depth else None
-            if called is None or self.reaches_backward(*called):
-                continue
-            there, scope = called
-            if any(self._sends(there, each, depth - 1) for each in there.objects.points_in(scope)):
-                return True
+            if called is not None and not self.reaches_backward(*called):
+                if self._sends_inside(*called, depth - 1):
+                    return True
         return False
+
+    def _sends_inside(self, guards: Guards, scope: Scope, depth: int) -> bool:
+        key = id(scope), depth
+        if key not in self._sending:
+            self._sending[key] = any(
+                self._sends(guards, each, depth) for each in guards.objects.points_in(scope)
+            )
+        return self._sending[key]
 
     def _trains_beside(self, guards: Guards, function: ir.Function) -> bool:
         """Does another method of its class train?"""

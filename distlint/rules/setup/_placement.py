@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, objects_in
@@ -263,6 +264,7 @@ def _given(
         yield where, where.argument(site, name, index).value, site.point
 
 
+@lru_cache(maxsize=64)
 def _given_on_cpu(objects: Objects, function: ir.Function, name: str, depth: int) -> Made | None:
     made = [
         tensor_on_cpu(where, value, point, depth - 1) if value is not None else None
@@ -285,15 +287,23 @@ def model_on_cpu(objects: Objects, node: ir.Expr, point: Point, depth: int = _DE
         return None
     function = point.scope.function
     if len(path) == 1 and function is not None and point.scope.has_param(path[0]):
-        made = [
-            model_on_cpu(where, value, at, depth - 1) if value is not None else None
-            for where, value, at in _given(objects, function, path[0])
-        ]
-    else:
-        # what the wrapper itself is assigned to comes later
-        values = [each for each in _models(objects, path, point) if each[1] is not point]
-        made = [model_on_cpu(objects, v, at, depth - 1) if v else None for v, at in values]
+        return _given_model(objects, function, path[0], depth - 1)
+    # what the wrapper itself is assigned to comes later
+    values = [each for each in _models(objects, path, point) if each[1] is not point]
+    made = [model_on_cpu(objects, v, at, depth - 1) if v else None for v, at in values]
     return made[0] if made and all(each is not None for each in made) else None
+
+
+@lru_cache(maxsize=64)
+def _given_model(objects: Objects, function: ir.Function, name: str, depth: int) -> Made | None:
+    """Where a model is made that all calls of a function pass, on the CPU."""
+    made: Made | None = None
+    for where, value, at in _given(objects, function, name):
+        each = model_on_cpu(where, value, at, depth) if value is not None else None
+        if each is None:
+            return None
+        made = made or each
+    return made
 
 
 def _models(objects: Objects, path: Path, point: Point) -> Iterator[tuple[ir.Expr | None, Point]]:
