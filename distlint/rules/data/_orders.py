@@ -21,6 +21,8 @@ from distlint.analyzer.static.reaching_definitions import Path, Point, holds, pa
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
 """Names of what makes a data set, or a part of one."""
 
+_ONE_SAMPLE = "__getitem__"
+
 _MOST = 24
 """Functions that are looked at for one order."""
 
@@ -61,13 +63,16 @@ def becomes_data(objects: Objects, site: CallSite, path: Path | None) -> bool:
 
     ``path`` is what is shuffled in place.
     """
+    function = site.point.scope.function
+    if function is not None and function.name == _ONE_SAMPLE:
+        return False  # it makes one sample
+    if path is not None and _is_own_part(objects, site.point, path):
+        return False
     if _picks_samples(objects, site) if path is None else _is_data(objects, site, path):
         return True
     start = _Place(objects, site.point.scope, since=site.point.statement.site)
     if path is None:
         start.calls.add(site.call)
-    elif _is_own_part(objects, site.point, path):
-        return False
     else:
         start.paths.add(path)
     return _Search(start, path).reaches_data()
@@ -227,18 +232,22 @@ class _Search:
                 return True
         if isinstance(statement, ir.Return) and statement.value is not None:
             if function is not None and self._has(place, statement.value):
-                if function.name == "__getitem__":
-                    return True
                 for where, site in _callers(objects, function):
                     at = _Place(where, site.point.scope, set(), {site.call})
                     self._add(at)
-        if function is not None and function.name == "__getitem__":
-            if any(path_of(node) in place.paths for node in expressions_in(statement)):
+        if function is not None and function.name == _ONE_SAMPLE:
+            kept = {path for path in place.paths if path[0] == "self"}
+            if any(path_of(node) in kept for node in expressions_in(statement)):
                 return True
         return any(
             isinstance(node, ir.Subscript)
             and self._has(place, node.value)
-            and (_is_divided(objects, node, point) or self._is_split(place, node, point))
+            and (
+                _is_divided(objects, node, point)
+                or (
+                    self._is_split(place, node, point) and not _is_run_by_a_model(objects, function)
+                )
+            )
             for node in nodes_of(statement)
         )
 
@@ -281,6 +290,16 @@ class _Search:
             for each in place.objects.points_in(point.scope)
             for other in nodes_of(each.statement)
         )
+
+
+def _is_run_by_a_model(objects: Objects, function: ir.Function | None, depth: int = 2) -> bool:
+    """Does a function run in a forward pass, where it divides a sample, not the data set?"""
+    if function is None or function.name == "forward":
+        return function is not None
+    return depth > 0 and any(
+        _is_run_by_a_model(where, site.point.scope.function, depth - 1)
+        for where, site in _callers(objects, function)
+    )
 
 
 def _targets(target: ir.Expr) -> Iterator[Path]:
