@@ -12,12 +12,13 @@ from distlint.analyzer.static.guards.gates import gates_before
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, path_of
 from distlint.fixers import imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._autocast import SCALER
+from distlint.rules.gradients._branches import Setting, contradict, settings_of
 from distlint.rules.gradients._steps import exclude
+from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _FSDP = ("torch.distributed.fsdp.FullyShardedDataParallel", "FSDP")
 _SHARDED = "ShardedGradScaler"
+_SCALES = frozenset({"scale", "scaler", "grad_scaler", "unscale_"})
 
 
 class LocalScaler(SourceRule):
@@ -70,8 +72,10 @@ class LocalScaler(SourceRule):
     - The file mentions `ShardedGradScaler`.
     - `fully_shard`: its gradients are distributed tensors, and `GradScaler` reduces over them.
     - `enabled=False`, and `ShardingStrategy.NO_SHARD`.
-    - The scaler and the wrap are in different branches of one `if`, or on opposite values of one
-      setting, such as after `assert not args.fsdp`: the scaler may be for DDP.
+    - The scaler and the wrap are in different branches of one `if`, or on different values of one
+      setting, such as after `assert not args.fsdp`: the scaler may be for DDP. The same for a
+      scaler that such a setting, or another type than float16, turns off by `enabled=`.
+    - The optimizer has the parameters of a model in DDP, or another function wraps and trains.
 
     ## Fix safety
 
@@ -178,9 +182,7 @@ assert len(set(steps)) == 1, f"which ranks took the step: {steps}"
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
-        wraps = [
-            wrap for wrap in objects.calls_to(*_FSDP) if "NO_SHARD" not in ir.tokens_of(wrap.call)
-        ]
+        wraps = [wrap for wrap in objects.calls_to(*_FSDP) if not _is_unsharded(objects, wrap)]
         for made in objects.calls_to(SCALER):
             wrap = _wrap_beside(objects, made, wraps)
             if wrap is not None:
@@ -200,31 +202,72 @@ def _wrap_beside(objects: Objects, made: CallSite, wraps: list[CallSite]) -> Cal
     enabled = objects.argument(made, "enabled")
     if objects.constant(enabled, made.point, True) is False:
         return None
-    if not any(True for _ in objects.uses.methods_on(made.call, {"step"})):
+    steps = list(objects.uses.methods_on(made.call, {"step"}))
+    if not steps or all(_is_of_ddp(objects, each) for each in steps):
         return None
-    without = {(path, not holds) for path, holds in _settings(made)}
+    needs = _settings(objects, made)
+    if enabled.value is not None:
+        needs |= settings_of(objects, enabled.value, True, made.point)
     for wrap in wraps:
-        if not exclude(wrap.point, made.point) and without.isdisjoint(_settings(wrap)):
+        if exclude(wrap.point, made.point) or _trains_without(wrap, made):
+            continue
+        if not contradict(needs, _settings(objects, wrap)):
             return wrap
     return None
 
 
-def _settings(site: CallSite) -> set[tuple[Path, bool]]:
-    """The settings on which a call is reached: ``args.fsdp``, and whether it has to hold."""
-    asked = [(gate.test, gate.wanted) for gate in gates_before(site.point)]
+def _is_of_ddp(objects: Objects, step: CallSite) -> bool:
+    """Has the optimizer that a scaler steps the parameters of models in DDP alone?"""
+    optimizer = objects.argument(step, "optimizer", 0).value
+    found = [
+        objects.is_call_to(CallSite(origin.node, origin.point), *DDP)
+        if isinstance(origin.node, ir.Call)
+        else False
+        for made in (objects.origins(optimizer, step.point) if optimizer is not None else ())
+        if isinstance(made.node, ir.Call) and made.node.args
+        for node in expressions_in(made.node.args[0].value)
+        if isinstance(node, ir.Attribute) and node.attr in ("parameters", "named_parameters")
+        for origin in objects.origins(node.value, made.point)
+    ]
+    return bool(found) and all(found)
+
+
+def _trains_without(wrap: CallSite, made: CallSite) -> bool:
+    """Does the function that wraps a model train it by itself, apart from the scaler?"""
+    function = wrap.point.scope.function
+    return (
+        function is not None
+        and wrap.point.scope is not made.point.scope
+        and "backward" in function.tokens
+        and _SCALES.isdisjoint(function.tokens)
+    )
+
+
+def _settings(objects: Objects, site: CallSite) -> set[Setting]:
+    """The settings on which a call is reached."""
+    asked = [(gate.test, gate.wanted, gate.place) for gate in gates_before(site.point)]
     for node in ir.nodes_of(site.point.statement):
         if isinstance(node, ir.Conditional):
             for arm, holds in ((node.body, True), (node.orelse, False)):
                 if any(each is site.call for each in expressions_in(arm)):
-                    asked.append((node.test, holds))
-    found = set()
-    for test, wanted in asked:
-        while isinstance(test, ir.Not) and wanted is not None:
-            test, wanted = test.value, not wanted
-        path = path_of(test)
-        if path is not None and wanted is not None:
-            found.add((path, wanted))
+                    asked.append((node.test, holds, site.point))
+    found = set[Setting]()
+    for test, wanted, point in asked:
+        if wanted is not None:
+            found |= settings_of(objects, test, wanted, point)
     return found
+
+
+def _is_unsharded(objects: Objects, wrap: CallSite) -> bool:
+    if "NO_SHARD" in ir.tokens_of(wrap.call):
+        return True
+    strategy = objects.argument(wrap, "sharding_strategy").value
+    origins = objects.origins(strategy, wrap.point) if strategy is not None else ()
+    return any(
+        "NO_SHARD" in (*each.attributes, ir.last_name(each.node))
+        for each in origins
+        if isinstance(each.node, ir.Expr)
+    )
 
 
 def _fix(made: CallSite, draft: Draft) -> Fix:
