@@ -42,7 +42,7 @@ def changes_after_wrap(guards: Guards) -> Iterator[Change]:
         return
     training = TrainingAfter()
     for change in (*_new_layers(objects, wraps), *_conversions(objects, wraps)):
-        if not _wrapped_again(change, wraps):
+        if not wrapped_later(objects, change.point):
             if training.follows(guards, change.point, in_training=False):
                 yield change
 
@@ -160,9 +160,11 @@ def _is_of(objects: Objects, origin: Origin, wrap: CallSite) -> bool:
     )
 
 
-def _wrapped_again(change: Change, wraps: Sequence[CallSite]) -> bool:
-    return any(
-        wrap.point.scope is change.point.scope
-        and wrap.point.statement.site > change.point.statement.site
-        for wrap in wraps
-    )
+def wrapped_later(objects: Objects, point: Point) -> bool:
+    """Does the same function wrap a model afterwards, itself or by one of the file that does?"""
+    wraps = list(objects.calls_to(*DDP))
+    again = [wrap for wrap in wraps if wrap.point.scope is point.scope]
+    for function in (wrap.point.scope.function for wrap in wraps):
+        if function is not None:
+            again += [site for site in objects.callers(function) if site.point.scope is point.scope]
+    return any(each.point.statement.site > point.statement.site for each in again)

@@ -17,7 +17,7 @@ from distlint.analyzer.static.reaching_definitions import ELEMENT, Path, Point, 
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._wrapped_parts import changes_after_wrap
+from distlint.rules.gradients._wrapped_parts import changes_after_wrap, wrapped_later
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -248,6 +248,8 @@ assert grads[0] == grads[1], "the gradients are not averaged"
         ):
             return
         for point, _, wrap in changes:
+            if wrapped_later(objects, point):
+                continue
             locator = locators.of(module.key)
             related = (Related("wrapped here", locator.place(wrap.call.site)),) if wrap else ()
             yield self.finding(
