@@ -10,7 +10,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import Scope, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
-from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.gradients._bare_modules import PREPARES
 from distlint.rules.gradients._steps import CLIP_NAMES
 from distlint.rules.training import DDP
@@ -118,12 +118,43 @@ def _loads(objects: Objects, scope: Scope | None) -> Iterator[Update]:
     """Of a state into an optimizer, a scheduler, or a model that is wrapped by then."""
     for site in _calls(objects, {_LOAD}, scope):
         func = site.call.func
-        if not isinstance(func, ir.Attribute):
+        if not isinstance(func, ir.Attribute) or _is_undone(objects, site):
             continue
         if _is_stepped(objects, func.value, site.point) or _is_wrapped(
             objects, func.value, site.point
         ):
             yield Update(site.point, func.value, f"run `{_named(func)}()`", _LOAD)
+
+
+def _is_undone(objects: Objects, site: CallSite) -> bool:
+    """Is a state loaded for a while: another load brings back what was kept before it?"""
+    loads = [
+        each
+        for each in objects.calls_in(site.point.scope, {_LOAD})
+        if _owner(each) is not None and _owner(each) == _owner(site)
+    ]
+    starts = [_kept_at(objects, each) for each in loads]
+    return any(
+        start is not None and start <= site.call.site <= last.call.site and start < first.call.site
+        for start, last in zip(starts, loads, strict=True)
+        for first in loads
+        if first.call.site < last.call.site
+    )
+
+
+def _owner(site: CallSite) -> Path | None:
+    return path_of(site.call.func.value) if isinstance(site.call.func, ir.Attribute) else None
+
+
+def _kept_at(objects: Objects, load: CallSite) -> int | None:
+    """Where the state was taken from the same object that a call loads into it."""
+    for argument in load.call.args[:1]:
+        for origin in objects.origins(argument.value, load.point):
+            for node in expressions_in(origin.node) if isinstance(origin.node, ir.Expr) else ():
+                if isinstance(node, ir.Call) and ir.last_name(node.func) == "state_dict":
+                    if _owner(CallSite(node, origin.point)) == _owner(load):
+                        return node.site
+    return None
 
 
 def _writes(objects: Objects, points: Iterable[Point]) -> Iterator[Update]:

@@ -86,6 +86,7 @@ class UpdateOnOneRank(SourceRule):
     - No rank trains afterwards, or only those: the best checkpoint is loaded for a final test.
     - A model that DDP wraps later: it broadcasts the weights of rank 0.
     - Checks for a single process, such as `local_rank == -1`.
+    - A state that is loaded for a while: what was kept before is loaded again.
 
     ## Fix safety
 

@@ -1,0 +1,22 @@
+import copy
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def main(net, loader, path):
+    dist.init_process_group("nccl")
+    model = DDP(net)
+    average = copy.deepcopy(net)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(3):
+        for batch in loader:
+            optimizer.zero_grad()
+            model(batch).mean().backward()
+            optimizer.step()
+        if dist.get_rank() == 0:
+            kept = copy.deepcopy(model.module.state_dict())
+            model.module.load_state_dict(average.state_dict())
+            torch.save(model.module.state_dict(), path)
+            model.module.load_state_dict(kept)
