@@ -53,7 +53,8 @@ class RankFlags:
     def may_differ(self, test: ir.Expr, scope: Scope) -> bool:
         """May a condition hold on some ranks only, or in a run of one process only?"""
         if isinstance(test, ir.Name) and self._is_function(test.id):
-            return False  # forgot to call it: it always holds
+            if not self._is_bound_in(scope, test.id):
+                return False  # forgot to call it: it always holds
         tokens = ir.tokens_of(test)
         if asks_rank(test) or _DEVICE_NUMBER in tokens or any(map(_MANY.search, tokens)):
             return True
@@ -149,6 +150,13 @@ class RankFlags:
         imports = rf"(?m)^\s*(?:from|import)\s[^\n#]*\b{re.escape(path.stem)}\b"
         sets = rf"(?i)\.{re.escape(name)}\s*=[^=\n][^\n]*(?:{RANK.pattern})"
         return is_beside(path, imports, sets)
+
+    def _is_bound_in(self, scope: Scope, name: str) -> bool:
+        """Is it a parameter or a variable of a function, whatever the module has by that name?"""
+        if scope.function is None:
+            return False
+        bound = (point.scope is scope for _, point in self._assignments.to(name))
+        return scope.has_param(name) or any(bound)
 
     def _is_function(self, name: str) -> bool:
         """Is it a function, by its definition, or as an import that is called ``is_...``?"""
