@@ -18,7 +18,7 @@ from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._steps import backwards
+from distlint.rules.gradients._steps import BACKWARD, backwards
 from distlint.rules.memory import _no_sync as no_sync
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
@@ -517,12 +517,11 @@ def _window_of(loop: ir.For) -> frozenset[str] | None:
     for statement, _ in placed(loop.body):
         if not isinstance(statement, ir.If):
             continue
-        calls = [item for inner, _ in placed(statement.body) for item in calls_of(inner)]
-        if "zero_grad" not in {ir.last_name(call.func) for call in calls}:
+        if not _ends_window(statement):
             continue
         test = statement.test
         for part in test.values if isinstance(test, ir.BoolOp) else (test,):
-            if isinstance(part, ir.Compare) and _has_step(calls):
+            if isinstance(part, ir.Compare):
                 window = _window_in(part, loop)
                 if window is not None:
                     return window
@@ -724,15 +723,20 @@ def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
             continue
         if isinstance(left.right, ir.Literal) and left.right.value == 1:
             continue
-        calls = [item for inner, _ in placed(statement.body) for item in calls_of(inner)]
-        names = {ir.last_name(call.func) for call in calls}
-        if "zero_grad" in names and _has_step(calls):
+        if _ends_window(statement):
             return left, statement
     return None
 
 
-def _has_step(calls: Sequence[ir.Call]) -> bool:
-    """Is there the step of an optimizer among calls?"""
+def _ends_window(branch: ir.If) -> bool:
+    """Does an optimizer step in the branch, and are its gradients emptied for the next window?
+
+    With a backward pass after they are emptied, it is an update with gradients of its own.
+    """
+    calls = [item for inner, _ in placed(branch.body) for item in calls_of(inner)]
+    names = [ir.last_name(call.func) for call in calls]
+    if "zero_grad" not in names or not BACKWARD.isdisjoint(names[names.index("zero_grad") :]):
+        return False
     emptied = _emptied(calls)
     return any(_is_optimizer(call, emptied) for call in calls)
 
