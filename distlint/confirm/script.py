@@ -46,8 +46,9 @@ def write(
     """
     writer = Writer(observed, locators, main.key, Collectives(proof.divergence, observed.ranks))
     body = writer.entry(Unit(main, None), proof.entry)
-    lines = list(_header(finding, writer, body))
-    for function in writer.written:
+    functions = writer.written.values()
+    lines = list(_header(finding, writer, [*chain(*functions, body)]))
+    for function in functions:
         lines += [EMPTY, EMPTY, *function]
     lines += [EMPTY, EMPTY, *body]
     lines += [Line(0, 'print(f"rank {rank} has finished", flush=True)')]
@@ -56,14 +57,14 @@ def write(
     return Script("\n".join(line.text for line in lines) + "\n", observed.ranks, sites, notes)
 
 
-def _header(finding: Finding, writer: Writer, body: Lines) -> Iterator[Line]:
+def _header(finding: Finding, writer: Writer, lines: Lines) -> Iterator[Line]:
     yield from (Line(0, text) for text in _docstring(finding, writer.observed.ranks))
-    code = [line.code for line in chain(body, *writer.written)]
+    code = [line.code for line in lines]
     yield EMPTY
     if any(line.startswith("@contextlib") for line in code):
         yield Line(0, "import contextlib")
     yield Line(0, "import datetime")
-    if writer.observed.exits:
+    if any("sys.exit" in line for line in code):
         yield Line(0, "import sys")
     yield EMPTY
     if any("torch." in line for line in code):
@@ -79,7 +80,9 @@ def _header(finding: Finding, writer: Writer, body: Lines) -> Iterator[Line]:
     if writer.collectives.groups:
         each = ", ".join(map(repr, writer.collectives.groups))
         yield Line(0, f"groups = {{ranks: dist.new_group(ranks) for ranks in ({each},)}}")
-    yield from writer.tables
+    for name, table in writer.tables.items():
+        if any(f"next({name}," in line for line in code):
+            yield table
 
 
 def _docstring(finding: Finding, ranks: int) -> Iterator[str]:

@@ -13,7 +13,6 @@ from distlint.confirm.script import Script
 
 REDUCTIONS = ("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")
 
-
 STEPS = 100_000
 """Calls of functions and iterations after which a rank is not followed any further."""
 
@@ -73,12 +72,12 @@ def _members(group: object) -> Sequence[int]:
 class _Torch:
     """What of torch a script uses: a collective notes from where it was called."""
 
+    ReduceOp = SimpleNamespace(**dict.fromkeys(REDUCTIONS))
+
     def __init__(self, rank: int, note: Callable[[object], None]) -> None:
         self.rank = rank
         self.note = note
         self.distributed = self
-
-    ReduceOp = SimpleNamespace(**dict.fromkeys(REDUCTIONS))
 
     def get_rank(self) -> int:
         return self.rank

@@ -32,10 +32,10 @@ class Writer:
     names: Names = field(default_factory=Names)
     functions: dict[UnitKey, str] = field(default_factory=dict)
     """Their names in the script."""
-    written: list[Lines] = field(default_factory=list)
-    """The functions, callees first."""
-    tables: list[Line] = field(default_factory=list)
-    """What changes from visit to visit."""
+    written: dict[str, Lines] = field(default_factory=dict)
+    """The functions by their names, callees first."""
+    tables: dict[str, Line] = field(default_factory=dict)
+    """What changes from visit to visit, by the names of the iterators."""
     unit: Unit | None = None
 
     # ---- functions
@@ -57,7 +57,7 @@ class Writer:
         note = self.where(unit.function.site)
         self.unit = around
         decorators = [Line(0, "@contextlib.contextmanager")] if is_manager else []
-        self.written.append([*decorators, Line(0, f"def {name}():", note), *body])
+        self.written[name] = [*decorators, Line(0, f"def {name}():", note), *body]
         return name
 
     def entry(self, unit: Unit, block: ir.Block) -> Lines:
@@ -177,10 +177,9 @@ class Writer:
             handled = self.block(handler.body, depth + 1)
             lines.append(Line(depth, f"except {self.caught(handler)}:", self.note(handler.site)))
             lines += handled or [Line(depth + 1, "pass")]
-            if orelse:
-                lines += [Line(depth, "else:"), *orelse]
-        if not entered:
-            lines += [replace(line, depth=line.depth) for line in orelse]
+        if entered and orelse:
+            lines.append(Line(depth, "else:"))
+        lines += orelse
         if final:
             lines += [Line(depth, "finally:"), *final]
         return lines
@@ -325,7 +324,8 @@ class Writer:
             return by_rank([repr(mine[0]) if mine else None for mine in visits])
         lists = [_listed(mine) if mine else None for mine in visits]
         name = self.names.free(f"line_{self.row(site)}")
-        self.tables.append(Line(0, f"{name} = iter({by_rank(lists)})", "one visit after the other"))
+        table = f"{name} = iter({by_rank(lists)})"
+        self.tables[name] = Line(0, table, "one visit after the other")
         if after is None:
             last = next(mine[-1] for mine in visits if mine)
             after = repr(type(last)() if isinstance(last, int) else last)
