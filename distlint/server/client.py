@@ -56,6 +56,14 @@ class Client:
         return support is not None and "edit" in support.properties
 
     @property
+    def creates_files(self) -> bool:
+        """Can the edit of an action create a file, and is it made once the action was chosen?"""
+        edit = self._workspace.workspace_edit if self._workspace else None
+        operations = edit.resource_operations if edit else None
+        can_create = types.ResourceOperationKind.Create in (operations or ())
+        return can_create and self.takes_document_changes and self.resolves_edits
+
+    @property
     def takes_document_changes(self) -> bool:
         """Can an edit name the version of the document that it is for?"""
         edit = self._workspace.workspace_edit if self._workspace else None

@@ -1,4 +1,4 @@
-"""Code actions: quick fixes, suppression comments, and all safe fixes of a document together."""
+"""Code actions: quick fixes, suppression comments, reproducers, all safe fixes together."""
 
 from __future__ import annotations
 
@@ -63,7 +63,12 @@ class CodeActions:
         """An action that was chosen, with its edit."""
         data = plain(action.data)
         if action.edit is None and isinstance(data, Mapping):
-            action.edit = await self._fix_all(str(data.get("uri")))
+            uri = str(data.get("uri"))
+            if "code" in data:
+                row, code = _number(data.get("row")), str(data["code"])
+                action.edit = await self._reproducer(uri, row, code)
+            else:
+                action.edit = await self._fix_all(uri)
         return action
 
     def _quick_fixes(
@@ -97,6 +102,16 @@ class CodeActions:
                         edit=self._edit(analysis.version, text_edits(fix)),
                     )
                 )
+        if self._client.creates_files and _shows_ranks(diagnostic, data, analysis):
+            where = {"uri": self._documents.uri_of(analysis.document.path), "row": data.get("row")}
+            found.append(
+                types.CodeAction(
+                    "Write a script that shows this hang",
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=[diagnostic],
+                    data={**where, "code": str(diagnostic.code)},
+                )
+            )
         comment = self._comment(diagnostic, data, analysis)
         if comment:
             found.append(
@@ -151,6 +166,29 @@ class CodeActions:
         translator = self._publisher.translator
         return self._edit(version, translator.edits(before, edits)) if edits else None
 
+    async def _reproducer(self, uri: str, row: int, code: str) -> types.WorkspaceEdit | None:
+        """A new file next to the script, with what shows a hang."""
+        path = self._documents.path_of(uri)
+        written = await self._questions.reproducer(path, row, code) if path is not None else None
+        if path is None or written is None:
+            return None
+        source, reason = written
+        if not source:
+            self._client.show(types.MessageType.Info, f"distlint: no script: {reason}")
+            return None
+        target, number = path.with_name(f"{path.stem}_{row}_{code}.py"), 2
+        while target.exists():
+            target, number = path.with_name(f"{path.stem}_{row}_{code}_{number}.py"), number + 1
+        created = self._documents.uri_of(target)
+        start = types.Range(types.Position(0, 0), types.Position(0, 0))
+        document = types.OptionalVersionedTextDocumentIdentifier(created, None)
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.CreateFile(created),
+                types.TextDocumentEdit(document, [types.TextEdit(start, source)]),
+            ]
+        )
+
     def _edit(self, version: int, changes: Iterable[Change]) -> types.WorkspaceEdit:
         """An edit of a version of a file, or of the cells of a notebook, which have their own."""
         by_text: dict[str, list[types.TextEdit]] = {}
@@ -177,6 +215,19 @@ def _is_asked(kind: str, only: object) -> bool:
         return True
     kinds = [getattr(each, "value", each) for each in only]
     return any(kind == each or kind.startswith(f"{each}.") for each in kinds)
+
+
+def _shows_ranks(
+    diagnostic: types.Diagnostic, data: Mapping[object, object], analysis: Analysis
+) -> bool:
+    """Is it a finding of a script that shows what each group of ranks does?"""
+    return not isinstance(analysis.document, Notebook) and any(
+        item.finding.explanation is not None
+        and item.finding.explanation.lanes
+        and item.finding.code == diagnostic.code
+        and item.finding.place.span.row == data.get("row")
+        for item in analysis.reported
+    )
 
 
 def _differences(before: Document, after: Document) -> Iterator[Edit]:

@@ -90,7 +90,7 @@ class OpenFiles:
         self._overrides = Overrides(runs_rules=True)
         self._announcements: list[str] = []
         self._open: dict[Path, _Open] = {}
-        self._buffers: dict[Path, Document] = {}
+        self.buffers: dict[Path, Document] = {}
         self._sessions: dict[Path, Session] = {}
         self._stamps: dict[Path, dict[Path, Stamp]] = {}
         self._analyses: dict[Path, Analysis] = {}
@@ -242,7 +242,7 @@ class OpenFiles:
         """An open file before and after all safe fixes that prove right, and its version."""
         from distlint.engine.fix import Repairman
 
-        analysis = self._checked(path)
+        analysis = self.checked(path)
         if analysis is None or analysis.settings is None:
             return None
         session = self._session(path)
@@ -281,7 +281,7 @@ class OpenFiles:
         try:
             session = self._session(path)
             if isinstance(document, Notebook) and document.number:
-                session = Session(session.resolver, self._buffers)
+                session = Session(session.resolver, self.buffers)
             with self._working_on(path, session):
                 return trace_document(document, function, None, session)
         except ConfigError:  # it does not parse, or the module has no such function
@@ -297,9 +297,9 @@ class OpenFiles:
             posted = self._posted.get(path)
         if posted is not None:
             return _document(posted[0], path)
-        return self._buffers.get(path) or documents.read(path)
+        return self.buffers.get(path) or documents.read(path)
 
-    def _checked(self, path: Path) -> Analysis | None:
+    def checked(self, path: Path) -> Analysis | None:
         """The findings in an open file, however often it is edited meanwhile."""
         while True:
             try:
@@ -381,7 +381,7 @@ class OpenFiles:
         for path, content in posted.items():
             known = path in self._open or os.path.exists(path)
             if content is None:
-                for table in (self._open, self._buffers, self._analyses, self._took, self._led_by):
+                for table in (self._open, self.buffers, self._analyses, self._took, self._led_by):
                     table.pop(path, None)
                 reset |= not os.path.exists(path)
             else:
@@ -389,7 +389,7 @@ class OpenFiles:
                 document = _document(text, path)
                 same = path in self._open and self._open[path].content == text
                 self._open[path] = _Open(document, version, text)
-                self._buffers[path] = document
+                self.buffers[path] = document
                 reset |= not known
                 if same:
                     continue
@@ -412,9 +412,9 @@ class OpenFiles:
         if folder not in self._sessions:
             overrides = self._folders.get(folder, self._overrides)
             resolver = Resolver(overrides, cwd=folder, announce=self._announcements.append)
-            self._sessions[folder] = Session(resolver, self._buffers, remembering=True)
+            self._sessions[folder] = Session(resolver, self.buffers, remembering=True)
             self._stamps[folder] = {}
-            self._disks[folder] = Disk(self._buffers)
+            self._disks[folder] = Disk(self.buffers)
         session = self._sessions[folder]
         stamps = self._stamps[folder]
         for file in decisive(path, None):

@@ -13,6 +13,7 @@ from distlint.server.documents import Documents
 from distlint.server.engines import Engines
 from distlint.server.open_files import Analysis, OpenFiles, TooLong
 from distlint.server.options import FolderOptions
+from distlint.server.reproducers import reproducer
 from distlint.server.results import Results
 from distlint.server.scheduler import Scheduler
 from distlint.source.document import Document
@@ -101,6 +102,14 @@ class Questions:
         while True:
             try:
                 return await self._engines.of(path).ask(OpenFiles.repaired, path)
+            except TooLong:
+                self._scheduler.move(path)
+
+    async def reproducer(self, path: Path, row: int, code: str) -> tuple[str, str] | None:
+        """The script that shows a hang, or why there is none."""
+        while True:
+            try:
+                return await self._engines.of(path).ask(reproducer, path, row, code)
             except TooLong:
                 self._scheduler.move(path)
 

@@ -185,6 +185,30 @@ def test_ignore_on_this_line(script: Path) -> None:
         assert editor.diagnostics(script) == []
 
 
+def test_a_script_that_shows_the_hang_is_written_next_to_the_file(script: Path) -> None:
+    workspace = {**RICH["workspace"]}
+    workspace["workspaceEdit"] = {"documentChanges": True, "resourceOperations": ["create"]}
+    with Editor(script.parent, capabilities={**RICH, "workspace": workspace}) as editor:
+        editor.open(script)
+        found = editor.diagnostics(script)
+        action = quick_fix(editor.actions(script, found, "quickfix"), "script that shows")
+        action = editor.request("codeAction/resolve", **action)
+        create, change = action["edit"]["documentChanges"]  # type: ignore[index]
+        uri = script.with_name(f"{script.stem}_{ROW + 1}_DST101.py").as_uri()
+        assert (create["kind"], create["uri"]) == ("create", uri)
+        assert change["textDocument"]["uri"] == uri
+        text = change["edits"][0]["newText"]
+        assert f"if rank == 0:  # line {ROW + 1}: if " in text
+        compile(text, "reproducer", "exec")
+
+
+def test_an_editor_that_cannot_create_files_is_offered_no_script(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        titles = [each["title"] for each in editor.actions(script, editor.diagnostics(script))]
+        assert not any("script" in title for title in titles)
+
+
 @pytest.mark.parametrize("resolves", [True, False])
 def test_fix_all_applies_the_safe_fixes_only(script: Path, resolves: bool) -> None:
     text = "x = 1  # distlint: ignore[DST101]\n" + BUGGY + "y = 1  # distlint: ignore[DST102]\n"
