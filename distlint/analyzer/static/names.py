@@ -35,6 +35,18 @@ class Scope:
     outer: Scope | None = None
     _imports: dict[str, list[str]] | None = None
     _binders: dict[int, Binders] = field(default_factory=dict)
+    _exits: dict[int, tuple[ir.Block, list[tuple[int, ir.Expr, bool | None]]]] = field(
+        default_factory=dict
+    )
+    """With each block, which goes by its identity and so has to stay."""
+
+    def exits(self, block: ir.Block) -> list[tuple[int, ir.Expr, bool | None]]:
+        """The tests in a block of the scope that end in leaving it: the index, the test, and what
+        it has to come out as where the block is not left; None if it is left in any case."""
+        known = self._exits.get(id(block))
+        if known is None:
+            known = self._exits[id(block)] = block, list(_exits(block))
+        return known[1]
 
     def binders(self, block: ir.Block, name: str, end: int, *, leaving: bool) -> Iterable[int]:
         """The statements of a block of the scope, before an index and the last first, that may
@@ -61,6 +73,16 @@ class Scope:
                     for name, dotted, attr in statement.bindings:
                         self._imports.setdefault(name, []).append(_joined(dotted, attr))
         return self._imports
+
+
+def _exits(block: ir.Block) -> Iterator[tuple[int, ir.Expr, bool | None]]:
+    for index, each in enumerate(block):
+        if isinstance(each, ir.Assert):
+            yield index, each.test, True
+        elif isinstance(each, ir.If):
+            leaves = ir.is_left(each.body), ir.is_left(each.orelse)
+            if any(leaves):
+                yield index, each.test, None if all(leaves) else leaves[1]
 
 
 class Binders:

@@ -28,11 +28,8 @@ def gates_before(point: Point) -> Iterator[Gate]:
         if isinstance(here.owner, (ir.If, ir.While)):
             is_body = here.block is here.owner.body
             yield Gate(here.owner.test, is_body, Point(point.scope, outside))
-        for index, each in enumerate(here.block[: here.index]):
-            place = Point(point.scope, (*outside, Around(here.block, index, here.owner)))
-            if isinstance(each, ir.Assert):
-                yield Gate(each.test, True, place)
-            elif isinstance(each, ir.If):
-                leaves = ir.is_left(each.body), ir.is_left(each.orelse)
-                if any(leaves):
-                    yield Gate(each.test, None if all(leaves) else leaves[1], place)
+        for index, test, wanted in point.scope.exits(here.block):
+            if index >= here.index:
+                break
+            around = (*outside, Around(here.block, index, here.owner))
+            yield Gate(test, wanted, Point(point.scope, around))
