@@ -285,6 +285,15 @@ def given_to(objects: Objects, site: CallSite, argument: ir.Argument) -> Holder 
     return Holder(objects_in(module), (function, (name,)), site)
 
 
+def function_called(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function] | None:
+    """The function of the project that a call calls, of whatever file, and the objects of that."""
+    callee = objects.callee(site)
+    if callee is not None:
+        return (objects, callee) if isinstance(callee, ir.Function) else None
+    there = function_elsewhere(objects, site)
+    return (objects_in(there[0]), there[1]) if there is not None else None
+
+
 def function_elsewhere(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | None:
     """The function, method or constructor of another file that a call calls."""
     return called_elsewhere(objects.module, site.call.func) or _method(objects, site)

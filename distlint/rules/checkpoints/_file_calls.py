@@ -52,7 +52,7 @@ READERS_OF_FILES = last_names(_READS) | {*_READ_METHODS, *_PATH_READS, "open"}
 
 
 def written_file(objects: Objects, site: CallSite) -> ir.Expr | None:
-    """The path of the file, or of the folder with it, that a call writes anew."""
+    """The path of the file, or of the folder with it, that a call creates or replaces."""
     if site.name == "open":
         path, position = _opened(objects, site)
         mode = objects.constant(objects.argument(site, "mode", position), site.point, "r")

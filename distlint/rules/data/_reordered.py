@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import objects_in
-from distlint.analyzer.static.journeys import Holder, function_elsewhere
+from distlint.analyzer.static.journeys import Holder, function_called
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
@@ -66,12 +65,8 @@ def _reordering(objects: Objects) -> Iterator[CallSite]:
 
 def _shuffles_inside(objects: Objects, site: CallSite) -> bool:
     """Does a function of the project call something that shuffles?"""
-    function = objects.callee(site)
-    if function is None:
-        there = function_elsewhere(objects, site)
-        if there is not None:
-            objects, function = objects_in(there[0]), there[1]
-    scope = objects.scope_of(function) if isinstance(function, ir.Function) else None
+    objects, function = function_called(objects, site) or (objects, None)
+    scope = objects.scope_of(function) if function is not None else None
     names = filter(_REORDERS.search, objects.called_names) if scope is not None else ()
     return scope is not None and any(True for _ in objects.calls_in(scope, set(names)))
 

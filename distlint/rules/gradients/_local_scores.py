@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import objects_in
-from distlint.analyzer.static.journeys import function_elsewhere, given_to
+from distlint.analyzer.static.journeys import function_called, given_to
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
@@ -90,7 +89,7 @@ def _scored(objects: Objects, site: CallSite, depth: int) -> Iterator[tuple[ir.E
     if entry is not None and entry.score is not None:
         yield from ((argument.value, entry.score.mean) for argument in site.call.args)
         return
-    there, function = _function(objects, site)
+    there, function = function_called(objects, site) or (objects, None)
     for name, is_mean in _scored_names(there, function, depth) if function and depth else ():
         passed = _passed(site, function, name) if function is not None else None
         if passed is not None:
@@ -112,15 +111,6 @@ def _scored_names(
                 if any((name, is_mean) not in found for name in names) and not flow.meets_before():
                     found.update(dict.fromkeys((name, is_mean) for name in names))
     return tuple(found)
-
-
-def _function(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function | None]:
-    """The function of the project that a call calls, and the file that it is in."""
-    callee = objects.callee(site)
-    if callee is not None:
-        return objects, callee if isinstance(callee, ir.Function) else None
-    there = function_elsewhere(objects, site)
-    return (objects_in(there[0]), there[1]) if there is not None else (objects, None)
 
 
 def _passed(site: CallSite, function: ir.Function, name: str) -> ir.Expr | None:
@@ -167,7 +157,7 @@ def _is_own(objects: Objects, value: ir.Expr, point: Point, shards: Shards, dept
 
 def _collects(objects: Objects, site: CallSite, shards: Shards, depth: int) -> bool:
     """Does a function of the project return what a loop over one rank's samples collects?"""
-    there, function = _function(objects, site)
+    there, function = function_called(objects, site) or (objects, None)
     scope = there.scope_of(function) if function is not None else None
     if scope is None or function is None or not depth:
         return False
@@ -217,7 +207,7 @@ def _averages(objects: Objects, site: CallSite, depth: int = _DEPTH) -> bool:
         if entry.collective.kind in _SUMS:
             return all(_EXTREMES.isdisjoint(ir.tokens_of(each.value)) for each in site.call.args)
         return entry.collective.kind in _GATHERS and _is_meaned(objects, site)
-    there, function = _function(objects, site)
+    there, function = function_called(objects, site) or (objects, None)
     return function is not None and depth > 0 and _averages_inside(there, function, depth - 1)
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, objects_in
 from distlint.analyzer.static.inheritance import bases_elsewhere
-from distlint.analyzer.static.journeys import function_elsewhere, returned_by
+from distlint.analyzer.static.journeys import function_called, returned_by
 from distlint.analyzer.static.names import calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
@@ -242,14 +242,9 @@ def _is_factory(objects: Objects, site: CallSite, depth: int) -> bool:
 
 
 def _function(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function] | None:
-    """The function of the project that a call calls."""
-    callee = objects.callee(site)
-    if callee is not None:
-        return (objects, callee) if isinstance(callee, ir.Function) else None
-    there = function_elsewhere(objects, site)
-    if there is None or there[1].name == "__init__":
-        return None
-    return objects_in(there[0]), there[1]
+    """The function of the project that a call calls, if that makes no object."""
+    found = function_called(objects, site)
+    return None if found is None or found[1].name == "__init__" else found
 
 
 def _given(

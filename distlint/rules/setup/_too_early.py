@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import objects_in
-from distlint.analyzer.static.journeys import function_elsewhere
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
@@ -40,7 +39,7 @@ def _making(objects: Objects) -> Iterator[CallSite]:
     """The calls that make the group, themselves or by a function of the project."""
     yield from inits(objects)
     for call, point in objects.nodes(ir.Call):
-        found = _function(objects, CallSite(call, point))
+        found = function_called(objects, CallSite(call, point))
         if found is not None and _INIT in found[1].tokens:
             for statement, around in placed(found[1].body):
                 is_sure = all(isinstance(here.owner, (type(None), ir.With)) for here in around)
@@ -51,18 +50,9 @@ def _making(objects: Objects) -> Iterator[CallSite]:
                     break
 
 
-def _function(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function] | None:
-    """The function of the project that a call calls, and its file."""
-    callee = objects.callee(site)
-    if callee is not None:
-        return (objects, callee) if isinstance(callee, ir.Function) else None
-    there = function_elsewhere(objects, site)
-    return (objects_in(there[0]), there[1]) if there is not None else None
-
-
 def _acts_as_first(objects: Objects, site: CallSite) -> bool:
     """Does a call ask a helper that falls back on rank 0, or do something if that says so?"""
-    found = _function(objects, site)
+    found = function_called(objects, site)
     if found is None:
         return False
     where, function = found
@@ -79,7 +69,9 @@ def _acts_as_first(objects: Objects, site: CallSite) -> bool:
 
 def _asks_helper(objects: Objects, test: ir.Expr, point: Point) -> bool:
     for node in expressions_in(test):
-        found = _function(objects, CallSite(node, point)) if isinstance(node, ir.Call) else None
+        found = (
+            function_called(objects, CallSite(node, point)) if isinstance(node, ir.Call) else None
+        )
         if found is not None and found[1] in _falling_back(found[0]).get(found[1].name, ()):
             return True
     return False
