@@ -78,7 +78,7 @@ SHARED: dict[str, list[str]] = {
     "DST415": [
         r"\bdownload\b",
         r"\burlretrieve\b",
-        r"\bdownload_url_to_file\b",
+        r"\bdownload_(?:url|and_extract|file_from)",
         r"\burlopen\b",
         r"\b(?:requests|httpx)\b",
     ],

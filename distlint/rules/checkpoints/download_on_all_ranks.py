@@ -40,7 +40,15 @@ if TYPE_CHECKING:
 _DATASETS = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
 _UNPACKS = re.compile(r"^torchvision\.datasets\.(?:VOC\w+|SBDataset)$")
 """Data sets that unpack the archive each time, also where it is there."""
-_FETCHES = frozenset({"urllib.request.urlretrieve", "torch.hub.download_url_to_file"})
+_FETCHES = {
+    "urllib.request.urlretrieve": "filename",
+    "torch.hub.download_url_to_file": "dst",
+    "gdown.download": "output",
+    "torchvision.datasets.utils.download_and_extract_archive": "download_root",
+    "torchvision.datasets.utils.download_file_from_google_drive": "root",
+    "torchvision.datasets.utils.download_url": "root",
+}
+"""Functions that download to a path, with their second parameter, which is the path."""
 _FUNCTIONS = frozenset(name.rpartition(".")[2] for name in _FETCHES)
 
 
@@ -79,8 +87,9 @@ class DownloadOnAllRanks(SourceRule):
     ## What is reported
 
     Datasets of torchvision, torchaudio or torchtext with `download=True`, and calls of
-    `urlretrieve` or `torch.hub.download_url_to_file`, if all ranks of a node reach them at the same
-    time. Also an answer of `urlopen` or `requests.get` that is written to a file. In preview, with
+    `urlretrieve`, `torch.hub.download_url_to_file`, `gdown.download` or the functions of
+    `torchvision.datasets.utils` that download, if all ranks of a node reach them at the same time.
+    Also an answer of `urlopen` or `requests.get` that is written to a file. In preview, with
     severity info: downloads that first check for the file, in a script whose other processes are
     started only by Lightning's `Trainer`.
 
@@ -119,7 +128,7 @@ class DownloadOnAllRanks(SourceRule):
     shared = (
         r"\bdownload\b",
         r"\burlretrieve\b",
-        r"\bdownload_url_to_file\b",
+        r"\bdownload_(?:url|and_extract|file_from)",
         r"\burlopen\b",
         r"\b(?:requests|httpx)\b",
     )
@@ -291,12 +300,13 @@ def worker(rank, world):
         wanted = frozenset(_dataset_names(module)) | _FUNCTIONS | (WRITE_NAMES if asks else set())
         for site, guards in on_all_ranks(module, catalogue, wanted):
             called = guards.objects.called(site)
-            if called.startswith(_DATASETS):
+            is_data = called.startswith(_DATASETS) and called not in _FETCHES
+            if is_data:
                 if not _downloads(guards, site):
                     continue
                 place = guards.objects.argument(site, "root", 0).value
             elif called in _FETCHES:
-                place = guards.objects.argument(site, "filename", 1).value
+                place = guards.objects.argument(site, _FETCHES[called], 1).value
             else:
                 place = answer_file(guards, site) if asks else None
                 if place is None:
@@ -315,14 +325,13 @@ def worker(rank, world):
                 fix=partial(
                     _fix,
                     site,
-                    not called.startswith(_DATASETS),
+                    not is_data,
                     frozenset(module.imported_roots),
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
             if is_done_by_parent(guards, site):
                 continue
-            is_data = called.startswith(_DATASETS)
             looks = not again if is_data else is_looked_for(site)
             if looks and is_done_first(guards, site):
                 continue

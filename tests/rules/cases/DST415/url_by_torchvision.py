@@ -1,0 +1,17 @@
+import os
+
+import torch
+import torch.distributed as dist
+from torchvision.datasets.utils import download_url
+
+
+def find_model(name):
+    local_path = f"pretrained_models/{name}"
+    if not os.path.isfile(local_path):
+        os.makedirs("pretrained_models", exist_ok=True)
+        download_url(f"https://example.org/{name}", "pretrained_models")  # expect: DST415
+    return torch.load(local_path)
+
+
+dist.init_process_group("nccl")
+state = find_model("a.pt")
