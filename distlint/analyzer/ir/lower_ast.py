@@ -162,7 +162,7 @@ class AstLowering(Lowering):
     def call(self, node: ast.Call) -> ir.Expr:
         func = self.expr(node.func)
         args = tuple(map(self.argument, _arguments(node)))
-        return ir.Call(func, args, self.site(node))
+        return self.called(func, args, node)
 
     def argument(self, node: ast.expr | ast.keyword) -> ir.Argument:
         if isinstance(node, ast.keyword):

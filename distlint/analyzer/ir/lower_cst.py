@@ -237,7 +237,7 @@ class CstLowering(Lowering):
             )
             for arg in node.args
         )
-        return ir.Call(func, args, self.site(node))
+        return self.called(func, args, node)
 
     def boolean(self, node: cst.BooleanOperation) -> ir.Expr:
         operator = type(node.operator)

@@ -293,7 +293,7 @@ class Lowering(ABC):
         params = self.params(node)
         owner = self.owners[-1] if self.owners else ""
         self.owners.append("")
-        scope, body = self.scoped(node)
+        scope, body = self.scoped(node, params[0].name if owner and params else "")
         self.owners.pop()
         function = ir.Function(
             name,
@@ -311,9 +311,9 @@ class Lowering(ABC):
         )
         found.append(ir.Define(function, site))
 
-    def scoped(self, node: Any) -> tuple[Scope, ir.Block]:
+    def scoped(self, node: Any, receiver: str = "") -> tuple[Scope, ir.Block]:
         """The body of a function or of a class, and what it binds."""
-        scope = Scope()
+        scope = Scope(receiver)
         self.scopes.append(scope)
         body = self.suite(node.body)
         self.scopes.pop()
@@ -438,6 +438,13 @@ class Lowering(ABC):
 
     def slice(self, node: Any) -> ir.Expr:
         return ir.Slice(self.maybe(node.lower), self.maybe(node.upper), self.maybe(node.step))
+
+    def called(self, func: ir.Expr, args: tuple[ir.Argument, ...], node: Any) -> ir.Call:
+        """A call; ``super()`` as ``super(self)``, which is what it reads."""
+        receiver = self.scopes[-1].receiver
+        if receiver and not args and isinstance(func, ir.Name) and func.id == "super":
+            args = (ir.Argument(ir.Name(receiver)),)
+        return ir.Call(func, args, self.site(node))
 
     def lambda_expression(self, node: Any) -> ir.Expr:
         site = self.site(node)

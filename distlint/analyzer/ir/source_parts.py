@@ -29,9 +29,11 @@ class Clause(NamedTuple):
 class Scope:
     """What one function binds and declares while it is lowered."""
 
-    __slots__ = ("bound", "fields", "generator", "outer")
+    __slots__ = ("bound", "fields", "generator", "outer", "receiver")
 
-    def __init__(self) -> None:
+    def __init__(self, receiver: str = "") -> None:
+        self.receiver = receiver
+        """``self``, in a method."""
         self.fields: list[Field] = []
         """Annotated names, of a class."""
         self.bound: set[str] = set()

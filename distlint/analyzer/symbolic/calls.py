@@ -53,8 +53,8 @@ class Calls(Collectives):
                 self.site = node.site
                 return call_method(self, receiver, func.attr, args, keywords, node.site, node)
             target = attribute_of(self, receiver, func.attr, func.site)
-        elif isinstance(func, ir.Name) and func.id == "super" and not node.args:
-            return self.super_here()
+        elif isinstance(func, ir.Name) and func.id == "super" and len(node.args) in {1, 2}:
+            return self.super_of(*(self.evaluate(each.value) for each in node.args))
         else:
             target = self.evaluate(func)
         args, keywords = self.arguments(node)
@@ -94,14 +94,16 @@ class Calls(Collectives):
                 args.append(value)
         return args, keywords
 
-    def super_here(self) -> Value:
-        function = self.frame.function
-        if function is not None and function.owner and function.params:
-            bound = self.store.get((self.frame.scope, function.params[0].name))
-            cls = self.context.module_by_key(function.module).classes.get(function.owner)
-            if bound is not None and cls is not None:
-                return v.super_value(cls, bound)
-        return unknown("super")
+    def super_of(self, *given: Value) -> Value:
+        """``super(Trainer, self)``, or ``super(self)``: above the class of the method at hand."""
+        *named, bound = given
+        if named:
+            cls = named[0].cls if isinstance(named[0], v.Cls) else None
+        else:
+            function = self.frame.function
+            owner = function.owner if function is not None else ""
+            cls = self.frame.module.classes.get(owner)
+        return v.super_value(cls, bound) if cls is not None else unknown("super")
 
     def call(
         self,
