@@ -24,7 +24,7 @@ def machine_of(folder: Path, text: str) -> Machine:
     project = Project(folder)
     module = project.add(Document.from_bytes(text.encode(), folder / "script.py"))
     catalogue = project.catalogue_of(module)
-    effects = effects_of(project, catalogue)
+    effects = effects_of(project, module, catalogue)
     machine = Machine(ExecutionContext(project, catalogue, Cluster(2, 2), module, effects), 0)
     machine.start(Frame(0, module, None, 0), module.body, {})
     return machine

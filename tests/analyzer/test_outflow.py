@@ -18,7 +18,7 @@ def effects(text: str) -> tuple[Effects, dict[str, object]]:
     project = Project(path.parent)
     module = project.add(Document.from_bytes((HEAD + text).encode(), path))
     functions: dict[str, object] = {function.name: function for function in module.functions}
-    return effects_of(project, project.catalogue_of(module)), functions
+    return effects_of(project, module, project.catalogue_of(module)), functions
 
 
 def leaks(text: str) -> bool:
@@ -128,7 +128,7 @@ def test_through_globals_of_another_file(tmp_path: Path) -> None:
     path.write_text(text)
     project = Project(tmp_path)
     module = project.add(Document.read(path))
-    found = effects_of(project, project.catalogue_of(module))
+    found = effects_of(project, module, project.catalogue_of(module))
     letting_out = {each.name: found.taint.leaks(each) for each in module.functions}
     assert letting_out == {"imported": True, "attribute": True, "other": False}
 

@@ -107,7 +107,7 @@ def test_a_name_leads_where_python_finds_it(function: str, expected: bool) -> No
     path = Path("script.py").absolute()
     project = Project(path.parent)
     module = project.add(Document.from_bytes((SCRIPT + function + "\n").encode(), path))
-    effects = effects_of(project, project.catalogue_of(module))
+    effects = effects_of(project, module, project.catalogue_of(module))
     found = next(item for item in module.functions if item.name == "f")
     assert effects.may_communicate(found) is expected
 
@@ -123,7 +123,7 @@ def may_communicate(imports: str, body: str) -> bool:
     text = f"{imports}\ndef g(x):\n    dist.barrier()\n\ndef f(names, ddp_model):\n    {body}\n"
     project = Project(path.parent)
     module = project.add(Document.from_bytes(text.encode(), path))
-    effects = effects_of(project, project.catalogue_of(module))
+    effects = effects_of(project, module, project.catalogue_of(module))
     return effects.may_communicate(next(item for item in module.functions if item.name == "f"))
 
 
@@ -139,7 +139,7 @@ def test_a_package_that_only_passes_names_on_is_looked_through(tmp_path: Path) -
     text = f"{IMPORTS}from text import generate\n\ndef f(x):\n    generate(x)\n"
     project = Project(tmp_path)
     module = project.add(Document.from_bytes(text.encode(), path))
-    effects = effects_of(project, project.catalogue_of(module))
+    effects = effects_of(project, module, project.catalogue_of(module))
     assert effects.may_communicate(module.functions[0])
 
 
@@ -168,7 +168,7 @@ def matters(body: str) -> bool:
     text = f"import random\nimport torch.distributed as dist\n\ndef f(names):\n    {body}\n"
     project = Project(path.parent)
     module = project.add(Document.from_bytes(text.encode(), path))
-    return effects_of(project, project.catalogue_of(module)).matters(module.functions[0])
+    return effects_of(project, module, project.catalogue_of(module)).matters(module.functions[0])
 
 
 @pytest.mark.parametrize(
@@ -220,5 +220,5 @@ def test_train_is_a_collective_only_beside_a_name_of_its_class(name: str, tmp_pa
     )
     project = Project(tmp_path)
     module = project.add(Document.read(tmp_path / "script.py"))
-    found = effects_of(project, project.catalogue_of(module))
+    found = effects_of(project, module, project.catalogue_of(module))
     assert found.may_communicate(module.functions[-1]) is expected

@@ -399,7 +399,9 @@ class Project:
         if path not in self._diverging:
             document = self._document(path)
             data = document.code if document is not None else b""
-            self._diverging[path] = mentions_framework(data) and may_diverge(data)
+            self._diverging[path] = may_diverge(data) and (
+                mentions_framework(data) or worth_following(data)
+            )
         return self._diverging[path]
 
     @property

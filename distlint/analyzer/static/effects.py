@@ -42,11 +42,24 @@ MOST_SLICERS = 8
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 
 
-def effects_of(project: Project, catalogue: Catalogue) -> Effects:
-    """The one for a project under a catalogue: what it finds out serves all files."""
-    found = project.memo.get(catalogue)
+def effects_of(project: Project, module: Module, catalogue: Catalogue) -> Effects:
+    """The effects of functions in runs of a module: what is found out serves all files.
+
+    A function of a file that knows nothing of ranks may be handed a wrapped model, whose
+    ``backward`` is then a collective.
+    """
+    effects = _effects(project, catalogue, has_wrappers=False)
+    if effects.wraps_within(module):
+        return _effects(project, catalogue, has_wrappers=True)
+    return effects
+
+
+def _effects(project: Project, catalogue: Catalogue, *, has_wrappers: bool) -> Effects:
+    key = (Effects, catalogue, has_wrappers)
+    found = project.memo.get(key)
     if not isinstance(found, Effects):
-        found = project.memo[catalogue] = Effects(project, catalogue)
+        vocabulary = Vocabulary(catalogue, has_wrappers=has_wrappers)
+        found = project.memo[key] = Effects(project, vocabulary)
     return found
 
 
@@ -82,11 +95,11 @@ class Common:
 class Effects:
     """What functions may do under a catalogue, by the names in them and in all that they call."""
 
-    def __init__(self, project: Project, catalogue: Catalogue) -> None:
+    def __init__(self, project: Project, vocabulary: Vocabulary) -> None:
         self.project = project
         self.graph = callgraph_of(project)
-        self.catalogue = catalogue
-        self.vocabulary = Vocabulary(catalogue)
+        self.catalogue = vocabulary.catalogue
+        self.vocabulary = vocabulary
         self.wrapping = self.vocabulary.wrapping
         self.taint = TaintAnalysis(self)
         self.steady_taint = TaintAnalysis(self, steady=True)
@@ -108,12 +121,19 @@ class Effects:
         """What the catalogue tells about the words of a module and of all that it imports."""
         found = self._told.get(key)
         if found is None:
-            words = self.graph.imports.words_within(self.graph.imports.within(key))
+            words = self._words_within(key)
             known = self._told_of.get(words)  # modules that import each other have the same
             if known is None:
                 known = self._told_of[words] = self.vocabulary.within(words)
             found = self._told[key] = known
         return found
+
+    def wraps_within(self, module: Module) -> bool:
+        """Is there a name of a wrapper in a module, or in what it imports, near or far?"""
+        return not self._words_within(module.key).isdisjoint(self.vocabulary.wrappers)
+
+    def _words_within(self, key: str) -> frozenset[str]:
+        return self.graph.imports.words_within(self.graph.imports.within(key))
 
     def forget(self, keys: frozenset[str]) -> None:
         """Let go of modules that are no longer at hand."""
@@ -356,7 +376,7 @@ class Effects:
         met = (name for name in names & known.events if self.is_meant(EVENT, module.key, name))
         agreed = names & known.agreeing
         if agreed:
-            words = self.graph.imports.words_within(self.graph.imports.within(module.key))
+            words = self._words_within(module.key)
             agreed = frozenset(name for name in agreed if known.is_meant(AGREE, name, words))
         return (names & known.changes | agreed).union(met)
 

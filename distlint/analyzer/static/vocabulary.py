@@ -62,9 +62,15 @@ class Evidence:
 
 
 class Vocabulary:
-    """The names of a catalogue, by what they are signs of."""
+    """The names of a catalogue, by what they are signs of.
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    Args:
+        catalogue: what is known about the frameworks.
+        has_wrappers: models are wrapped somewhere in the run, so that any ``backward`` may be a
+            collective.
+    """
+
+    def __init__(self, catalogue: Catalogue, *, has_wrappers: bool = False) -> None:
         self.catalogue = catalogue
         self.events: Names = catalogue.event_names | {"backward"}
         self.event_packages: Names = catalogue.event_packages
@@ -99,6 +105,8 @@ class Vocabulary:
             SET: _evidence(catalogue, lambda entry: bool(entry.seed)),
             AGREE: _evidence(catalogue, lambda entry: bool(entry.agreement)),
         }
+        if has_wrappers:
+            self._evidence[EVENT].pop("backward", None)
         self._sets = (
             self.events,
             self.event_packages,

@@ -100,7 +100,7 @@ class EntryPointAnalysis:
         self.module = module
         self.world = world
         self.notes_crossings = notes_crossings
-        self.effects = effects_of(project, catalogue)
+        self.effects = effects_of(project, module, catalogue)
         self.context: ExecutionContext | None = None
         self.entered: set[ir.Function] = set()
         self.prover = Prover()
