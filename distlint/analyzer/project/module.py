@@ -31,7 +31,7 @@ class Definition:
     index: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Imported:
     """A name bound by an import: a module, or an attribute of one."""
 
@@ -87,17 +87,20 @@ class Module:
                 table.setdefault(name, []).append(definition)
         return table
 
-    def imported(self, name: str, member: str = "") -> tuple[Module, ir.Function] | None:
+    def imported(self, name: str, *members: str) -> tuple[Module, ir.Function] | None:
         """The function of another file of the project that an import binds a name to.
 
-        With ``member``, that function of the file which the import binds the name to.
+        With ``members``, the one that is reached by these: ``fit`` of ``lib.loops.fit``.
         """
-        found = self._imported(name, member)
+        found = self._imported(name, *members)
         return (found[0], found[1]) if found and isinstance(found[1], ir.Function) else None
 
-    def lead_to(self, name: str, member: str = "") -> tuple[Module, object] | None:
-        """What an import binds a name to, also by way of packages that hand it on."""
-        found = self._imported(name, member)
+    def lead_to(self, name: str, *members: str) -> tuple[Module, object] | None:
+        """What an import binds a name to, also by way of packages that hand it on.
+
+        With ``members``, what is reached by these from the file that the import binds it to.
+        """
+        found = self._imported(name, *members)
         for _ in range(MOST_STEPS):
             if found is None or not isinstance(found[1], Imported):
                 break
@@ -105,6 +108,17 @@ class Module:
             one = module is not None and len(bound) == 1
             found = (module, bound[0].node) if module is not None and one else None
         return found
+
+    def has_submodule(self, name: str) -> bool:
+        """Is a name of a package bound to its submodule: ``from . import loops``?"""
+        assert self.project is not None
+        nodes = [each.node for each in self.definitions.get(name, ())]
+        return all(
+            isinstance(node, Imported)
+            and node.attr == name
+            and self.project.find(node.dotted, self.path) == self.path
+            for node in nodes
+        )
 
     def imported_class(self, name: str) -> ir.Class | None:
         """The class of another file of the project that an import binds a name to."""
@@ -165,29 +179,33 @@ class Module:
             path = self.project.submodule(path, part) if path is not None else None
         return self.project.by_key(str(path)) if path is not None else None
 
-    def _imported(self, name: str, member: str = "") -> tuple[Module, object] | None:
-        definitions = self.definitions.get(name, ())
-        if len(definitions) != 1:
+    def _imported(self, name: str, *members: str) -> tuple[Module, object] | None:
+        nodes = [each.node for each in self.definitions.get(name, ())]
+        nodes = nodes or list(self._imported_inside.get(name, ()))
+        if len(nodes) != 1:
             return None
-        module, found = self._bound_by(definitions[0].node, member)
+        module, found = self._bound_by(nodes[0], *members)
         return (module, found[0].node) if module is not None and len(found) == 1 else None
 
-    def _bound_by(
-        self, node: object, member: str = ""
-    ) -> tuple[Module | None, Sequence[Definition]]:
+    def _bound_by(self, node: object, *members: str) -> tuple[Module | None, Sequence[Definition]]:
         """The file of the project that an import leads to, and what binds the name there."""
         if self.project is None or not isinstance(node, Imported):
             return None, ()
         path = self.project.find(node.dotted, self.path)
-        wanted = node.attr
-        if member:
-            if wanted is not None and path is not None:
-                path = self.project.submodule(path, wanted)
-            wanted = member
-        if wanted is None:
-            return None, ()
-        module = self.project.by_key(str(path)) if path is not None else None
+        *packages, wanted = (*filter(None, [node.attr]), *members) or ("",)
+        for package in packages:
+            path = self.project.submodule(path, package) if path is not None else None
+        module = self.project.by_key(str(path)) if path is not None and wanted else None
         return module, module.definitions.get(wanted, ()) if module is not None else ()
+
+    @cached_property
+    def _imported_inside(self) -> dict[str, dict[Imported, None]]:
+        """What imports in functions and methods bind."""
+        found: dict[str, dict[Imported, None]] = {}
+        for statement in self.import_statements:
+            for name, dotted, attr in statement.bindings:
+                found.setdefault(name, {})[Imported(dotted, attr)] = None
+        return found
 
     @cached_property
     def imports(self) -> tuple[Module, ...]:

@@ -77,7 +77,7 @@ def overrides_elsewhere(
 def called_elsewhere(module: Module, func: ir.Expr) -> tuple[Module, ir.Function] | None:
     """The function of another file that a call calls, or the ``__init__`` of a class there."""
     name, *members = path_of(func) or ("",)
-    there = module.lead_to(name, *members[:1]) if len(members) < 2 else None
+    there = module.lead_to(name, *members)
     if there is None:
         return None
     where, node = there

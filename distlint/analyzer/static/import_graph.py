@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Set
+from itertools import chain, product
+from pathlib import Path
+from typing import Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Imported, Module
 from distlint.analyzer.project.project import Project
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MADE_DEPTH = 2
 """How often an object may be made of others, each in a file of its own."""
@@ -46,15 +44,44 @@ class ImportGraph:
         if known is not None:
             return known
         found: dict[str, Module] = {}
-        for definitions in module.definitions.values():
-            for definition in definitions:
-                if isinstance(definition.node, Imported):
-                    for other in self.resolve(module, definition.node):
-                        found[other.key] = other
+        packages: dict[str, Path] = {}
+        for statement in module.import_statements:
+            for name, dotted, attr in statement.bindings:
+                imported = Imported(dotted, attr)
+                for other in self.resolve(module, imported):
+                    found[other.key] = other
+                package = self._package(module, imported)
+                if package is not None:
+                    packages[name] = package
+        for other in self._through(module, packages):
+            found[other.key] = other
         for other in self.bases_of(module):
             found[other.key] = other
         self._imported[module.key] = list(found.values())
         return self._imported[module.key]
+
+    def _package(self, module: Module, imported: Imported) -> Path | None:
+        """The ``__init__`` of a package that an import binds as a whole, if it does."""
+        path = self.project.find(imported.dotted, module.path)
+        if path is not None and imported.attr is not None:
+            path = self.project.submodule(path, imported.attr)
+        return path if path is not None and path.name == "__init__.py" else None
+
+    def _through(self, module: Module, packages: dict[str, Path]) -> Iterator[Module]:
+        """The modules that a module reaches as attributes of packages: ``lib.loops.fit``."""
+        for path in sorted(_paths_from(module, packages.keys())) if packages else ():
+            package: Path | None = packages[path[0]]
+            for name in path[1:]:
+                assert package is not None
+                below = self.project.submodule(package, name)
+                reached = self.reexported(package, name) if below is None else [below]
+                for each in reached:
+                    found = self.project.module(each) if isinstance(each, Path) else each
+                    if found is not None:
+                        yield found
+                package = below
+                if package is None or package.name != "__init__.py":
+                    break
 
     def bases_of(self, module: Module) -> Iterator[Module]:
         """The modules of the classes that those of a module derive from, whatever is in them.
@@ -116,8 +143,9 @@ class ImportGraph:
         module_found = self.project.module(path)
         found = [module_found]
         if imported.attr is not None:
-            if module_found is not None and depth:
-                found.extend(self.made_with(module_found, imported.attr, depth - 1))
+            package = module_found or self.passing_on(path, imported.attr)
+            if package is not None and depth:
+                found.extend(self.made_with(package, imported.attr, depth - 1))
             below = self.project.submodule(path, imported.attr)
             if below is not None:
                 found.append(self.project.module(below))
@@ -140,13 +168,18 @@ class ImportGraph:
         if package is None or depth > 3:
             return
         definitions = package.definitions
-        for definition in definitions.get(name) or definitions.get("*") or ():
+        named = definitions.get(name) or definitions.get("*") or ()
+        for definition in chain(*definitions.values()) if name == "*" else named:
             if isinstance(definition.node, Imported):
                 origin = self.project.find(definition.node.dotted, package.path)
                 if origin is not None:
                     attr = definition.node.attr
                     found = self.project.module(origin)
-                    if attr != "*" or (found is not None and name in found.definitions):
+                    if (
+                        attr != "*"
+                        or name == "*"
+                        or (found is not None and name in found.definitions)
+                    ):
                         yield found
                     original = name if attr in {None, "*"} else attr
                     yield from self.reexported(origin, str(original), depth + 1)
@@ -159,9 +192,14 @@ class ImportGraph:
         package = self.project.by_key(str(path)) if path.name == "__init__.py" else None
         if package is None:
             return None
-        imports = (each for each in package.body if isinstance(each, ir.Import))
-        bound = any(binding[0] in {name, "*"} for each in imports for binding in each.bindings)
-        return package if bound else None
+        bound: set[str] = set()
+        for each in package.body:
+            if isinstance(each, ir.Import):
+                bound.update(local for local, _, _ in each.bindings)
+            elif isinstance(each, ir.Assign):
+                bound.update(*map(ir.names_bound, each.targets))
+        is_bound = bool(bound) if name == "*" else not bound.isdisjoint({name, "*"})
+        return package if is_bound else None
 
     def unaliased(self, key: str, tokens: frozenset[str]) -> frozenset[str]:
         """The tokens, and the names that they were imported as."""
@@ -175,3 +213,18 @@ class ImportGraph:
             module = self.project.by_key(key)
             aliases = self._aliases[key] = module.aliases if module is not None else {}
         return aliases
+
+
+def _paths_from(module: Module, names: Set[str]) -> frozenset[tuple[str, ...]]:
+    """The access paths in a module that begin with one of these names: ``lib.loops.fit``."""
+    found: set[tuple[str, ...]] = set()
+    waiting: list[Any] = list(module.statements())
+    while waiting:
+        node = waiting.pop()
+        path = ir.path_of(node) if isinstance(node, ir.Attribute) else None
+        if path is not None:
+            if path[0] in names:
+                found.add(path)
+        elif not isinstance(node, (ir.Define, ir.DefineClass)):
+            waiting.extend(each for each in ir.children(node) if not isinstance(each, ir.Stmt))
+    return frozenset(found)

@@ -27,7 +27,7 @@ def bases_elsewhere(objects: Objects, cls: ir.Class) -> Iterator[tuple[Objects, 
 
 def _imported_class(objects: Objects, base: ir.Expr) -> tuple[Objects, ir.Class] | None:
     name, *members = path_of(base) or ("",)
-    there = objects.module.lead_to(name, *members) if len(members) < 2 else None
+    there = objects.module.lead_to(name, *members)
     if there is None or not isinstance(there[1], ir.Class):
         return None
     return objects_in(there[0]), there[1]

@@ -306,7 +306,7 @@ def _method(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | No
         return None
     made = [each.call for each in objects.origins(func.value, site.point)]
     name = path_of(made[0].func) if len(made) == 1 and made[0] is not None else None
-    found = objects.module.lead_to(name[0], *name[1:]) if name and len(name) < 3 else None
+    found = objects.module.lead_to(name[0], *name[1:]) if name else None
     if found is None or not isinstance(found[1], ir.Class):
         return None
     method = found[1].methods.get(func.attr)

@@ -95,6 +95,9 @@ class NameResolver(Interpreter):
             # what only stands in for a missing import or an undistributed run is not the rule
             telling = [item for item in found if not isinstance(item, Const)]
             found = telling if telling and len(telling) < len(found) else found
+            # nor is a function that does nothing, for runs of one process
+            doing = [item for item in found if self._does_something(item)]
+            found = doing if doing and all(isinstance(item, v.Func) for item in found) else found
         if len(found) != 1 or self.may_be_filled(found[0]):
             return unknown("global", module.key, name)
         return found[0]
@@ -115,6 +118,9 @@ class NameResolver(Interpreter):
     def may_be_filled(self, value: Value) -> bool:
         """Is it an empty container, into which something may have been put by now?"""
         return self.context.is_entered_late and v.is_empty_container(value)
+
+    def _does_something(self, value: Value) -> bool:
+        return isinstance(value, v.Func) and self.context.does_something(value.function)
 
     def defined(self, module: Module, name: str, definition: Definition) -> Value | None:
         node = definition.node
@@ -198,9 +204,10 @@ class NameResolver(Interpreter):
         full = f"{target.dotted}.{attr}"  # the same thing, however it was imported
         if self.catalogue.lookup(full) is not None:
             return v.external(full)
-        if attr in target.definitions or not self.context.submodule(target, attr):
+        below = self.context.submodule(target, attr)
+        if below is None or (attr in target.definitions and not target.has_submodule(attr)):
             return self.global_name(target, attr)
-        return v.module_ref(str(self.context.submodule(target, attr)))
+        return v.module_ref(str(below))
 
     # ---- names without a definition
 

@@ -414,7 +414,7 @@ def _inside(objects: Objects, origin: Origin) -> ir.Expr | None:
     if ir.last_name(call.func) in _UNWRAPS:
         return given if origin.item is None else None
     path = path_of(call.func)
-    if path is None or len(path) > 2 or not _UNWRAPPING.search(path[-1]):
+    if path is None or not _UNWRAPPING.search(path[-1]):
         return None  # a file is not read for a helper whose name says nothing
     found = objects.module.imported(*path)
     if found is None or len(found[1].params) != 1:

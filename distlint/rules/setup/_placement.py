@@ -143,7 +143,7 @@ def _classes_of(
             return  # which may be given another value
         func = calls[0].func
     path = path_of(func) if func is not None else None
-    if path is None or len(path) > 2:
+    if path is None:
         return
     cls = objects.module.classes.get(path[0]) if len(path) == 1 else None
     if cls is not None:
@@ -348,7 +348,7 @@ def is_class_on_cpu(objects: Objects, site: CallSite, *, otherwise: bool = False
     where = objects
     if cls is None:
         path = path_of(site.call.func) or ("",)
-        there = objects.module.lead_to(path[0], *path[1:]) if len(path) < 3 else None
+        there = objects.module.lead_to(path[0], *path[1:])
         if there is None:
             return otherwise
         where, cls = objects_in(there[0]), there[1]

@@ -1,0 +1,3 @@
+from . import loops
+
+meet = loops.meet

@@ -1,0 +1,7 @@
+import torch.distributed as dist
+from core import meet
+
+
+def main():
+    if dist.get_rank() == 0:  # expect: DST101
+        meet()

@@ -1,0 +1,2 @@
+def meet():
+    print("rank 0 is here")

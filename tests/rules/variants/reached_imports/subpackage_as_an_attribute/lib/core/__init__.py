@@ -1,0 +1,1 @@
+from lib.core.loops import meet
