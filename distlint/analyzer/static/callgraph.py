@@ -14,10 +14,12 @@ from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.batches import over_batches
 from distlint.analyzer.static.class_hierarchy import open_hooks, run_by_objects
 from distlint.analyzer.static.closure import Bits, Numbering, close
+from distlint.analyzer.static.factories import names_in_returned
 from distlint.analyzer.static.import_graph import ImportGraph
 from distlint.analyzer.static.kept_values import assignments, read
 from distlint.analyzer.static.mentions import Mentions, Outside, mentions_of
 from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, slice_candidate
+from distlint.analyzer.static.stored_functions import stored_functions
 from distlint.analyzer.static.taint import changed_by
 
 if TYPE_CHECKING:
@@ -45,9 +47,12 @@ class CallGraph:
         self.project = project
         self.imports = ImportGraph(project)
         self._callable: dict[str, dict[str, list[ir.Function]]] = {}
+        self._by_owner: dict[str, dict[str, list[ir.Function]]] = {}
         self._closure: dict[ir.Function, Bits] = {}
         self.numbering = Numbering()
         self._held: dict[str, dict[str, list[str]]] = {}
+        self._stored: dict[str, dict[str, list[ir.Function]]] = {}
+        self._stored_near: dict[str, dict[str, list[ir.Function]]] = {}
         self._short: dict[ir.Function, bool] = {}
         self._outside: dict[str, Outside] = {}
         self._hooks: dict[str, frozenset[str]] = {}
@@ -64,7 +69,10 @@ class CallGraph:
         """Let go of modules that are no longer at hand."""
         by_key: tuple[dict[str, Any], ...] = (
             self._callable,
+            self._by_owner,
             self._held,
+            self._stored,
+            self._stored_near,
             self._outside,
             self._hooks,
         )
@@ -109,9 +117,16 @@ class CallGraph:
                     name in members and self._is_member(found)
                 ):
                     yield found
+        methods = self._methods(function.module)
+        made = self.imports.unaliased(function.module, names_in_returned(function))
+        for cls in sorted(made & methods.keys()):
+            yield from methods[cls]
         held = self.held(function.module)
         for attribute in sorted(held.keys() & self.reads(function)) if held else ():
             yield from self.run_by_attribute(function.module, attribute)
+        stored = self._stored_for(function.module)
+        for name in sorted(stored.keys() & self.reads(function)) if stored else ():
+            yield from stored[name]
 
     def _is_named(
         self, found: ir.Function, name: str, around: Collection[ir.Function], own: bool
@@ -145,11 +160,46 @@ class CallGraph:
         module = self.project.by_key(function.module)
         return module.enclosing.get(function) if module is not None else None
 
+    def _stored_for(self, key: str) -> dict[str, list[ir.Function]]:
+        """The functions in the attributes and globals of a module and of those it imports."""
+        found = self._stored_near.get(key)
+        if found is None:
+            found = self._stored_near[key] = {}
+            module = self.project.by_key(key)
+            for each in (module, *self.imports.imported(module)) if module is not None else ():
+                for name, functions in self._stored_in(each).items():
+                    found.setdefault(name, []).extend(functions)
+        return found
+
+    def _stored_in(self, module: Module) -> dict[str, list[ir.Function]]:
+        found = self._stored.get(module.key)
+        if found is None:
+            table = self.callable_from(module.key)
+            aliases = self.imports.aliases(module.key)
+
+            def named(name: str) -> list[ir.Function]:
+                known = table.get(aliases.get(name, name), ())
+                return [each for each in known if not (each.owner or each.nested)]
+
+            found = self._stored[module.key] = stored_functions(module, named)
+        return found
+
+    def _methods(self, key: str) -> dict[str, list[ir.Function]]:
+        """The methods that code of a module may call on an object, by the name of its class."""
+        found = self._by_owner.get(key)
+        if found is None:
+            found = self._by_owner[key] = {}
+            for function in chain(*self.callable_from(key).values()):
+                if function.owner and function not in found.setdefault(function.owner, []):
+                    found[function.owner].append(function)
+        return found
+
     def run_by_attribute(self, key: str, attribute: str) -> Iterator[ir.Function]:
         """What calling, entering or iterating over the objects in ``.attribute`` runs."""
         table = self.callable_from(key)
         for cls in self.held(key).get(attribute, ()):
             yield from (each for each in table.get(cls, ()) if each.name in ALWAYS_CALLED)
+        yield from self._stored_for(key).get(attribute, ())
 
     def held(self, key: str) -> dict[str, list[str]]:
         """The classes in what methods assign to attributes, by ``.attribute``."""

@@ -1,0 +1,10 @@
+import torch.distributed as dist
+
+
+class Comm:
+    def sync(self):
+        dist.barrier()
+
+
+def get():
+    return Comm()
