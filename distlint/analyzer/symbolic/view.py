@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.choices import CHOICES, chosen
 from distlint.analyzer.symbolic.continuations import Continuation
 from distlint.analyzer.symbolic.execution_log import Decided, LogEntry
 from distlint.analyzer.symbolic.state import (
@@ -167,9 +168,11 @@ class View:
         return outcome
 
     def implied(self, atom: Unknown) -> bool | None:
-        """What other bounds of a number tell: where ``3 < n`` has been assumed, ``1 < n`` is so."""
+        """What other assumptions tell: where ``3 < n`` has been made, ``1 < n`` is so."""
         if v.is_surely_true(atom):
             return True
+        if atom.op in CHOICES:
+            return chosen(atom, self.known)
         bound = self.bound(atom.args[0]) if atom.op == "<" else None
         if bound is None:
             return None

@@ -1,0 +1,8 @@
+import torch.distributed as dist
+
+
+def main(mode):
+    if mode == "server" and dist.get_rank() == 0:  # expect: DST101
+        print("server")
+    elif mode in ("server", "local"):
+        dist.barrier()
