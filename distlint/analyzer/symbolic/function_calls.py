@@ -36,8 +36,8 @@ def call_function(
     function = target.function
     if done is None and function.decorators and is_cached(function):
         done = machine.store.get(("once", function))
-        if done is None and machine.context.is_entered_late:
-            # it may have been called before
+        may_have_met = machine.context.is_entered_late and machine.context.may_communicate(function)
+        if done is None and may_have_met:  # in a call before
             done = unknown("cached", function.name, function.module)
             if machine.context.returns_all_ranks(function):
                 done = v.group("world")
