@@ -256,8 +256,9 @@ def is_beside(file: Path, *patterns: str) -> bool:
 
 @_question
 def is_run_beside(file: Path, *patterns: str) -> bool:
-    """The same, also for scripts of the shell."""
-    return _is_in_one_of([*_others(file, "*.py"), *_others(file, "*.sh")], patterns)
+    """The same, also for scripts of the shell and of Slurm."""
+    kinds = ("*.py", "*.sh", "*.sbatch", "*.slurm")
+    return _is_in_one_of([each for kind in kinds for each in _others(file, kind)], patterns)
 
 
 @_question

@@ -6,8 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.neighbourhood import files_above, files_near
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.setup._order import inits
 from distlint.source.requirements import is_run_beside
@@ -15,17 +17,25 @@ from distlint.source.requirements import is_run_beside
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
 
 SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
 """Names in files that start their processes by themselves, mostly on one node."""
 _SEVERAL_NODES = r"--nnodes(?![=\s\"',]+1(?![\w:]))|--node[_-]rank(?![=\s\"',]+0\b)"
+_LOCAL = frozenset({"localhost", "127.0.0.1"})
 _LOOPBACK = re.compile(r"tcp://(?:127\.0\.0\.1|localhost)(?::|$)")
 
 
-def is_launched_on_one_node(path: Path) -> bool:
-    """Does a script beside it run the file by a launcher, and none of them on several nodes?"""
+def is_launched_on_one_node(module: Module) -> bool:
+    """Does a script run the file by a launcher, or one that imports it, and none of them on
+    several nodes?
+    """
+    return any(_is_launched_on_one_node(each.path) for each in files_above(module))
+
+
+def _is_launched_on_one_node(path: Path) -> bool:
     names = rf"(?<![\w.-]){re.escape(path.name)}\b"
     starts = (names, r"--nproc[_-]per[_-]node")
     return is_run_beside(path, *starts) and not is_run_beside(path, *starts, _SEVERAL_NODES)
@@ -34,7 +44,11 @@ def is_launched_on_one_node(path: Path) -> bool:
 def is_for_one_node(objects: Objects) -> bool:
     """Does a file say that all of its processes are on one node?"""
     asserts = "LOCAL_WORLD_SIZE" in objects.module.tokens and _asserts_one_node(objects)
-    return asserts or _meets_on_loopback(objects)
+    return (
+        asserts
+        or _meets_on_loopback(objects)
+        or any(_sets_loopback(objects_in(module)) for module in files_near(objects.module))
+    )
 
 
 def _asserts_one_node(objects: Objects) -> bool:
@@ -56,6 +70,28 @@ def _meets_on_loopback(objects: Objects) -> bool:
     """Do all processes meet at an address that no other node has: ``tcp://127.0.0.1:29500``?"""
     places = [objects.argument(site, "init_method", 1).value for site in inits(objects)]
     return bool(places) and all(place is not None and _is_loopback(place) for place in places)
+
+
+def _sets_loopback(objects: Objects) -> bool:
+    """Does a file set ``MASTER_ADDR`` to an address that no other node has, whatever it was?"""
+    if "MASTER_ADDR" not in objects.module.tokens or _LOCAL.isdisjoint(objects.module.tokens):
+        return False
+    return any(
+        isinstance(point.statement, ir.Assign)
+        and isinstance(point.statement.value, ir.Literal)
+        and point.statement.value.value in _LOCAL
+        and any(map(_is_master_addr, point.statement.targets))
+        and not any(isinstance(here.owner, ir.If) for here in point.around)
+        for point in objects.points
+    )
+
+
+def _is_master_addr(target: ir.Expr) -> bool:
+    return (
+        isinstance(target, ir.Subscript)
+        and isinstance(target.index, ir.Literal)
+        and target.index.value == "MASTER_ADDR"
+    )
 
 
 def _is_loopback(place: ir.Expr) -> bool:

@@ -296,7 +296,7 @@ def loader(files):
         ]
         if not found or is_for_one_node(objects) or _joins_by_local_rank(objects):
             return
-        if is_launched_on_one_node(document.path):
+        if is_launched_on_one_node(objects.module):
             return
         trains = not objects.module.tokens.isdisjoint(_TRAINING)
         for point, site, message, effect in found:

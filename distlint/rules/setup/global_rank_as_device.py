@@ -219,7 +219,7 @@ def main(net):
         if is_for_one_node(objects):
             return
         found = list(self._causes(objects, document))
-        if not found or is_launched_on_one_node(document.path):
+        if not found or is_launched_on_one_node(module):
             return
         locator = locators.of(module.key)
         for cause, uses in found:
