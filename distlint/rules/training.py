@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.across import Place, origins_across
 from distlint.analyzer.static.names import expressions_in, nodes_of, placed
 from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.origins import NAMESPACES
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 
@@ -74,6 +76,14 @@ class Made:
     def origins(self, name: str) -> tuple[Origin, ...]:
         """Where the value of an option comes from; none when it is not given."""
         return self.objects.passed(self.option(name), self.options.point)
+
+    def places(self, name: str) -> Iterator[Place]:
+        """The same, also from other files."""
+        passed = self.option(name)
+        values = passed.items or ((passed.value, self.options.point),)
+        for value, point in values:
+            if value is not None:
+                yield from origins_across(self.objects, value, point)
 
 
 def loaders(objects: Objects) -> Iterator[Made]:
@@ -221,7 +231,7 @@ def goes_elsewhere(objects: Objects, made: Made) -> bool:
         for site, _ in objects.uses.passed_to(call):
             if site.name in ONLY_LOOKS or site.call in given or objects.callee(site) is not None:
                 continue
-            if goes_through_argument(objects, site):
+            if goes_through_argument(objects, site) or site.name in NAMESPACES:
                 passed += [site.call] if site.call not in passed else []
             elif not objects.is_undefined(site) and not trains_elsewhere(objects, site):
                 return True

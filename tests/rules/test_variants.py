@@ -3,8 +3,9 @@ files are directories.
 
 What is reported about hangs, and by the rules in ``NO_HANGS``, is what the marks,
 ``# expect: CODE``, ask for, and nothing else: many variants have none, as they are the correct
-twins of the others. In topics that begin with ``files``, the rules in ``FILES`` are judged, too,
-and all files of a directory. One whose name begins with ``miss_`` is not judged right yet.
+twins of the others. In topics that begin with ``files`` or ``objects``, the rules in ``FILES`` or
+``OBJECTS`` are judged, too, and all files of a directory. One whose name begins with ``miss_`` is
+not judged right yet.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ NO_HANGS = {"DST515", "DST613", "DST623", "DST624"}
 
 FILES = {"DST404", "DST406", "DST408", "DST413", "DST414", "DST415", "DST905"}
 """What is judged of files that all ranks write, delete or read."""
+
+OBJECTS = {"DST202", "DST203", "DST401"}
+"""What is judged of loaders, samplers and models that come from elsewhere."""
 
 KNOWN = pytest.mark.xfail(strict=True, reason="known: what is judged right loses the prefix")
 
@@ -60,10 +64,10 @@ def test_script(script: Path) -> None:
     ],
 )
 def test_scripts_of_several_files(folder: Path, tmp_path: Path) -> None:
-    """The marks are in ``train.py``, which imports the others, or in all files of ``files*``."""
+    """The marks are in ``train.py``, which imports the others, or in all files of some topics."""
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    is_about_files = folder.parent.name.startswith("files")
-    for script in sorted(tmp_path.rglob("*.py")) if is_about_files else [tmp_path / "train.py"]:
+    in_all = folder.parent.name.startswith(("files", "objects"))
+    for script in sorted(tmp_path.rglob("*.py")) if in_all else [tmp_path / "train.py"]:
         found = find(Document.read(script), Project(tmp_path)).findings
         rows = sorted((each.place.span.row, each.code) for each in found if not each.preview)
         source = script.read_text("utf-8")
@@ -71,5 +75,6 @@ def test_scripts_of_several_files(folder: Path, tmp_path: Path) -> None:
 
 
 def _judged(found: list[tuple[int, str]], topic: str) -> list[tuple[int, str]]:
-    codes = NO_HANGS | FILES if topic.startswith("files") else NO_HANGS
+    further = {"files": FILES, "objects": OBJECTS}.get(topic.partition("_")[0], set())
+    codes = NO_HANGS | further
     return sorted([*about_hangs(found), *(mark for mark in found if mark[1] in codes)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -236,11 +236,16 @@ class Module:
 
     def importers(self, name: str) -> list[Module]:
         """The first files of the project that import this one, and may know a name from it."""
+        return self._importing(lambda taken: bool(taken & {name, ""}))
+
+    def all_importers(self) -> list[Module]:
+        """The first files of the project that import this one."""
+        return self._importing(bool)
+
+    def _importing(self, counts: Callable[[frozenset[str]], bool]) -> list[Module]:
         if self.project is None:
             return []
-        files = [
-            path for path, taken in self.project.importers(self.path).items() if taken & {name, ""}
-        ]
+        files = [path for path, taken in self.project.importers(self.path).items() if counts(taken)]
         found = (self.project.by_key(path) for path in files[:MOST_IMPORTERS])
         return [module for module in found if module is not None]
 

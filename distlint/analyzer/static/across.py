@@ -32,11 +32,11 @@ def origins_across(
     files, attributes of ``self`` to the classes above and below, and those of an object to its
     class.
     """
-    found: dict[tuple[int, ir.Expr | ir.Function | ir.Class, int | None], Place] = {}
+    found: dict[tuple[object, ...], Place] = {}
     for origin in objects.origins(node, point):
         further = list(_further(objects, origin, depth)) if depth else []
         for where, each in further or [(objects, origin)]:
-            found[id(where), each.node, each.item] = where, each
+            found[id(where), each.node, each.item, each.attributes] = where, each
     return tuple(found.values())
 
 

@@ -167,23 +167,43 @@ def is_seen(objects: Objects, path: Path, point: Point) -> bool:
     return any(isinstance(each.node, (Imported, ir.Class)) for each in definitions)
 
 
+def derived_elsewhere(module: Module, cls: ir.Class) -> Iterator[tuple[Module, ir.Class]]:
+    """The classes in other files of the project that derive from one of a module."""
+    if module.project is None:
+        return
+    for found, (where, _) in _derived(module, cls.name):
+        if found is not None and where is not module:
+            yield where, found
+
+
 def _classes(module: Module, method: ir.Function) -> Iterator[tuple[ir.Class | None, Known]]:
     """The files that know the class of a method, or one that derives from it, and its name there.
 
     With the class itself, where the file defines it; not one that has a method of its own.
     """
-    waiting: list[Known] = [(module, (method.owner,))]
+    for cls, known in _derived(module, method.owner):
+        if cls is None or known[0] is not module or cls.methods.get(method.name) is not method:
+            yield cls, known
+
+
+def _derived(module: Module, name: str) -> Iterator[tuple[ir.Class | None, Known]]:
+    """A class of a module and those that derive from it, of whatever files, and their names there.
+
+    Without a class where a file only knows one by the name.
+    """
+    waiting: list[Known] = [(module, (name,))]
     for known in waiting:  # grows meanwhile
         where, path = known
         cls = where.classes.get(path[0]) if len(path) == 1 else None
-        if cls is None or where is not module or cls.methods.get(method.name) is not method:
-            yield cls, known
+        yield cls, known
         found: list[Known] = []
         if cls is not None:
             found += known_as(where, path[0])
-        for name, other in where.classes.items():
-            if any(path_of(base) == path for base in other.bases):
-                found.append((where, (name,)))
+        found += [
+            (where, (below,))
+            for below, other in where.classes.items()
+            if any(path_of(base) == path for base in other.bases)
+        ]
         for each in found:
             if each not in waiting and len(waiting) < _MOST_NAMES:
                 waiting.append(each)

@@ -18,14 +18,15 @@ def bases_elsewhere(objects: Objects, cls: ir.Class) -> Iterator[tuple[Objects, 
     for where, each in waiting:  # grows meanwhile
         for own in where.classes.with_bases(each):
             for base in own.bases:
-                found = _imported_class(where, base)
+                found = imported_class(where, base)
                 if found is not None and found[1] not in seen:
                     seen.add(found[1])
                     waiting.append(found)
     yield from waiting[1:]
 
 
-def _imported_class(objects: Objects, base: ir.Expr) -> tuple[Objects, ir.Class] | None:
+def imported_class(objects: Objects, base: ir.Expr) -> tuple[Objects, ir.Class] | None:
+    """The class of another file that an expression names."""
     name, *members = path_of(base) or ("",)
     there = objects.module.lead_to(name, *members)
     if there is None or not isinstance(there[1], ir.Class):

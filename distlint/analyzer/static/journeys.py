@@ -16,7 +16,12 @@ from dataclasses import dataclass
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
-from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, objects_in
+from distlint.analyzer.static.callers import (
+    called_elsewhere,
+    calls_elsewhere,
+    derived_elsewhere,
+    objects_in,
+)
 from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
@@ -95,6 +100,8 @@ def journey(start: tuple[Holder, ...], looked_at: Callable[[Objects, CallSite], 
     for holder in found:  # grows meanwhile
         if len(found) > _MOST:
             return Journey(tuple(found), True)
+        known = {(each.objects, each.thing) for each in found}
+        found += [each for each in _inherited(holder) if (each.objects, each.thing) not in known]
         for site, argument, path in _passed(holder):
             objects = holder.objects
             if objects.callee(site) is not None or looked_at(objects, site):
@@ -241,6 +248,22 @@ def _attributes(objects: Objects, cls: ir.Class) -> Iterator[tuple[str, ir.Expr,
                 if scope is not None and path is not None and len(path) == 2:
                     if path[0] == "self" and isinstance(statement, ir.Assign):
                         yield path[1], statement.value, Point(scope, around)
+
+
+def _inherited(holder: Holder) -> Iterator[Holder]:
+    """The object as the methods of classes in other files know it, which derive from one here that
+    keeps it in an attribute.
+    """
+    module = holder.objects.module
+    for cls in module.classes.values() if module.project is not None else ():
+        below = list(derived_elsewhere(module, cls))
+        for name, value, point in _attributes(holder.objects, cls) if below else ():
+            for path in holder.paths_in(value, point):
+                for where, other in below:
+                    for method in other.methods.values():
+                        if name in method.tokens and method.params:
+                            thing = (method, (method.params[0].name, name, *path))
+                            yield Holder(objects_in(where), thing)
 
 
 def _passed(holder: Holder) -> Iterator[tuple[CallSite, ir.Argument, Path]]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.neighbourhood import files_near
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.checkpoints._wrapped import Wrapper, wrapper_of
 from distlint.source.requirements import is_beside
@@ -15,6 +17,7 @@ from distlint.source.requirements import is_beside
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.objects.sites import CallSite
 
@@ -24,10 +27,19 @@ _LOADERS = re.compile(r"(?:^|_)(?:load(?!er)|reload|resum|restor|restart)", re.I
 
 
 def fits(objects: Objects, wrapper: Wrapper) -> bool:
-    """Does the module load into such a wrapper again, or take the prefix off?"""
-    if any(wrapper.prefix.rstrip(".") in token for token in _literals(objects)):
+    """Does a file near it load into such a wrapper again, or take the prefix off?"""
+    return _is_given_to_loader(wrapper) or any(
+        _fits_in(module, wrapper) for module in files_near(objects.module)
+    )
+
+
+def _fits_in(module: Module, wrapper: Wrapper) -> bool:
+    if any(wrapper.prefix.rstrip(".") in token for token in _literals(module)):
         return True
-    if _LOADS & objects.module.tokens and _cuts(objects, len(wrapper.prefix)):
+    if _LOADS.isdisjoint(module.tokens):
+        return False
+    objects = objects_in(module)
+    if _cuts(objects, len(wrapper.prefix)):
         return True
     for site in objects.calls(_LOADS):
         if isinstance(site.call.func, ir.Attribute):
@@ -35,9 +47,16 @@ def fits(objects: Objects, wrapper: Wrapper) -> bool:
             if into is not None and into.prefix == wrapper.prefix:
                 if not _comes_before_wrap(objects, site):
                     return True
-    return wrapper.made is not None and any(
+    return False
+
+
+def _is_given_to_loader(wrapper: Wrapper) -> bool:
+    """Does the file that wraps the model hand it to a function that loads into it, by its name?"""
+    if wrapper.made is None or wrapper.made_in is None:
+        return False
+    return any(
         _LOADERS.search(site.name) and not _is_unwrapped(argument.value)
-        for site, argument in objects.uses.passed_to(wrapper.made)
+        for site, argument in wrapper.made_in.uses.passed_to(wrapper.made)
     )
 
 
@@ -87,6 +106,6 @@ def _comes_before_wrap(objects: Objects, load: CallSite) -> bool:
     )
 
 
-def _literals(objects: Objects) -> Iterator[str]:
+def _literals(module: Module) -> Iterator[str]:
     """Strings of the module that are not attributes or variables: those with a dot in them."""
-    return (token for token in objects.module.tokens if token.endswith("."))
+    return (token for token in module.tokens if token.endswith("."))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.across import origins_across
 from distlint.analyzer.static.objects.sites import CallSite, is_none
 from distlint.rules.checkpoints._containers import put_into, taken_from
 
@@ -40,16 +41,21 @@ class Wrapper:
     made: ir.Call | None = None
     certain: bool = False
     """Is the model in it on all ways that lead there?"""
+    made_in: Objects | None = None
+    """The file that wraps the model."""
 
 
 def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
-    """The outermost wrapper that a model is in at a statement, if the file makes one.
+    """The outermost wrapper that a model is in at a statement, if the project makes one.
 
     None as well where the file may have taken it off: ``model.module if ... else model``.
     """
     sources = list(_sources(objects, node, point))
-    origins = [each.origin for each in sources if not is_none(each.origin.node)]
-    found = [_wrapper(objects, origin) for origin in origins]
+    known = [each for each in sources if not is_none(each.origin.node)]
+    origins = [each.origin for each in known]
+    found = [_wrapper(each.objects, each.origin) for each in known]
+    if any(each.objects is not objects for each in sources):  # there may be other callers
+        found = [each and replace(each, certain=False) for each in found]
     wrappers = [each for each in found if each is not None]
     if any(each.is_inner or each.is_item or each.origin.attributes for each in sources):
         if not wrappers or len(wrappers) < len(origins):
@@ -69,6 +75,7 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
 class _Source:
     """Where a model comes from: taken out of a wrapper, or out of a container?"""
 
+    objects: Objects
     origin: Origin
     is_inner: bool = False
     is_item: bool = False
@@ -76,24 +83,31 @@ class _Source:
 
 def _sources(objects: Objects, node: ir.Expr, point: Point) -> Iterator[_Source]:
     """The origins of a model, with what wrappers were given where that is taken out of them."""
-    left = [(node, point, False, False)]
+    left = [(objects, node, point, False, False)]
     followed: set[ir.Expr] = set()
+    forwarded: dict[object, ir.Attribute] = {}
     while left:
-        node, point, is_inner, is_item = left.pop()
+        objects, node, point, is_inner, is_item = left.pop()
         if node in followed:
             continue  # it is made from itself
         followed.add(node)
         taken = taken_from(node, point)
         made = put_into(objects, taken, point) if taken is not None else []
         if made:
-            left += [(value, at, is_inner, True) for value, at in made]
+            left += [(objects, value, at, is_inner, True) for value, at in made]
             continue
-        for origin in objects.origins(node, point):
-            given = _given_to_wrapper(objects, origin)
-            if given is None:
-                yield _Source(origin, is_inner, is_item)
+        for where, origin in origins_across(objects, node, point):
+            given = _given_to_wrapper(where, origin)
+            if given is not None and _is_forwarded(where, origin):
+                inner = forwarded.setdefault(
+                    origin.node, ir.Attribute(given, origin.attributes[0], 0)
+                )
+                left.append((where, inner, origin.point, is_inner, is_item))
+            elif given is None:
+                is_taken_out = isinstance(origin.node, ir.Attribute) and origin.node.attr in _INNER
+                yield _Source(where, origin, is_inner or is_taken_out, is_item)
             else:
-                left.append((given, origin.point, True, is_item))
+                left.append((where, given, origin.point, True, is_item))
 
 
 def _given_to_wrapper(objects: Objects, origin: Origin) -> ir.Expr | None:
@@ -105,6 +119,13 @@ def _given_to_wrapper(objects: Objects, origin: Origin) -> ir.Expr | None:
         return None
     is_wrapper = objects.called(CallSite(call, origin.point)) in _PREFIXES
     return call.args[0].value if is_wrapper else None
+
+
+def _is_forwarded(objects: Objects, origin: Origin) -> bool:
+    """Is it an attribute that a compiled model takes from what it was made of?"""
+    assert isinstance(origin.node, ir.Call)
+    is_compiled = objects.called(CallSite(origin.node, origin.point)) == "torch.compile"
+    return is_compiled and origin.attributes[0] != "_orig_mod"
 
 
 def _agreed(wrappers: list[Wrapper]) -> Wrapper:
@@ -119,13 +140,13 @@ def _wrapper(objects: Objects, origin: Origin) -> Wrapper | None:
         return None
     called = objects.called(CallSite(call, origin.point))
     if called == _PREPARE:
-        return _prepared(call, origin.item or 0)
+        return _prepared(objects, call, origin.item or 0)
     if called not in _PREFIXES or origin.item is not None:
         return None
-    return Wrapper(*_PREFIXES[called], call)
+    return Wrapper(*_PREFIXES[called], call, made_in=objects)
 
 
-def _prepared(call: ir.Call, index: int) -> Wrapper | None:
+def _prepared(objects: Objects, call: ir.Call, index: int) -> Wrapper | None:
     """What ``prepare`` gives back at an index, when that argument reads as a model."""
     if index >= len(call.args) or any(argument.star for argument in call.args):
         return None
@@ -135,4 +156,6 @@ def _prepared(call: ir.Call, index: int) -> Wrapper | None:
     name = ir.last_name(value)
     if isinstance(value, ir.Call):
         name = ir.last_name(value.func)
-    return Wrapper("Accelerator.prepare", "module.", call) if _MODEL.search(name) else None
+    if not _MODEL.search(name):
+        return None
+    return Wrapper("Accelerator.prepare", "module.", call, made_in=objects)

@@ -16,7 +16,7 @@ from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._prefix_fits import fits, fits_beside
-from distlint.rules.checkpoints._wrapped import WRAPPERS, Wrapper, wrapper_of
+from distlint.rules.checkpoints._wrapped import Wrapper, wrapper_of
 from distlint.rules.training import is_bare_arm
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -348,8 +348,6 @@ torch.nn.Linear(2, 2).load_state_dict(state)
         if _STATE not in words or "save" not in words or not _STRIPS.isdisjoint(words):
             return
         objects = objects_of(module, catalogue)
-        if WRAPPERS.isdisjoint(words) and not any(map(catalogue.hint, module.tokens)):
-            return
         told = set()
         for save in objects.calls({"save"}):
             if objects.called(save) not in _SAVES or not save.call.args:
@@ -373,8 +371,9 @@ torch.nn.Linear(2, 2).load_state_dict(state)
     ) -> Finding:
         locator = locators.of(module.key)
         related: tuple[Related, ...] = ()
-        if wrapper.made is not None:
-            related = (Related("wrapped here", locator.place(wrapper.made.site)),)
+        if wrapper.made is not None and wrapper.made_in is not None:
+            there = locators.of(wrapper.made_in.module.key)
+            related = (Related("wrapped here", there.place(wrapper.made.site)),)
         inner = {
             "torch.compile": "model._orig_mod.state_dict()",
             "Accelerator.prepare": "accelerator.unwrap_model(model).state_dict()",

@@ -15,6 +15,7 @@ from distlint.analyzer.static.journeys import (
     things_of,
 )
 from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.origins import NAMESPACES
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point
 from distlint.rules.data._epochs import passes_over
@@ -53,7 +54,7 @@ class Elsewhere:
 
 def epochs_elsewhere(sampler: Made) -> Elsewhere | None:
     """A loop over epochs of training in another file, where nothing tells the sampler of them."""
-    if sampler.objects.module.project is None or _is_for_evaluation(sampler.site, ()):
+    if sampler.objects.module.project is None or is_for_evaluation(sampler.site, ()):
         return None
     drawn = [each for each in loaders(sampler.objects) if draws_from(each, sampler)]
     if any(map(is_evaluation, (name for each in drawn for name in names_of(each.site)))):
@@ -68,7 +69,7 @@ def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[E
     if found.is_lost or _is_told(found):
         return
     for holder in found.holders:
-        for use in _uses(holder):
+        for use in uses_of(holder):
             loop = _repeated(holder, use, made, _DEPTH)
             if loop is not None and _trains(holder, use, loop[0]):
                 yield Elsewhere(*loop)
@@ -76,7 +77,7 @@ def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[E
         return
     taken: dict[CallSite, list[Holder]] = {}
     for site, holder in found.returned():
-        if not _is_for_evaluation(site, holder.thing[1]):
+        if not is_for_evaluation(site, holder.thing[1]):
             taken.setdefault(site, []).append(holder)
     for site, holders in taken.items():
         yield from _search(tuple(holders), site, depth - 1)
@@ -85,7 +86,7 @@ def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[E
 def _followed(start: tuple[Holder, ...]) -> Journey:
     """Where a sampler and its loaders go; what goes through a loader in its place is one."""
     while True:
-        found = journey(start, _is_looked_at)
+        found = journey(start, is_looked_at)
         known = {(each.objects, each.thing) for each in found.holders}
         more = [w for w in wrapping(found.holders) if (w.objects, w.thing) not in known]
         if found.is_lost or not more:
@@ -105,15 +106,16 @@ def _with_loaders(start: tuple[Holder, ...]) -> tuple[Holder, ...]:
     return tuple(found)
 
 
-def _is_looked_at(objects: Objects, site: CallSite) -> bool:
+def is_looked_at(objects: Objects, site: CallSite) -> bool:
     return (
         site.name in ONLY_LOOKS
-        or site.name in ("DataLoader", "BatchSampler")
+        or site.name in ("DataLoader", "BatchSampler", *NAMESPACES)
         or goes_through_argument(objects, site)
     )
 
 
-def _is_for_evaluation(site: CallSite, path: Path) -> bool:
+def is_for_evaluation(site: CallSite, path: Path) -> bool:
+    """Do the names at a call, or on the way to the object in its value, speak of evaluation?"""
     function = site.point.scope.function
     names = [*names_of(site), site.name, *path]
     return any(map(is_evaluation, names)) or (function is not None and evaluates(site.point))
@@ -163,7 +165,7 @@ def _is_maker(objects: Objects, site: CallSite) -> bool:
     return called_elsewhere(objects.module, site.call.func) is not None
 
 
-def _uses(holder: Holder) -> Iterator[Point]:
+def uses_of(holder: Holder) -> Iterator[Point]:
     """Where a file goes through an object that it holds, once; also through ``enumerate``."""
     for point in holder.objects.points:
         if not evaluates(point) and not passes_over(point.statement):

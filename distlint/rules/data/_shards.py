@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
+from distlint.analyzer.project.module import Module
+from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.names import expressions_in, expressions_of, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.training import Made, draws_from, samplers
 
 _RANK = re.compile(r"(?:^|_)(?:rank|process_index|process_id|shard_id|replica_id)$|^get_rank$")
@@ -31,18 +33,34 @@ def shard_of(loader: Made) -> tuple[str, CallSite | None] | None:
 
 def own_shard_of(loader: Made) -> tuple[str, CallSite | None] | None:
     """As :func:`shard_of`, but only where no ``DistributedSampler`` does it."""
-    for origin in loader.origins("dataset"):
-        found = _shard(loader.objects, origin, _MAX_DEPTH)
+    for objects, origin in loader.places("dataset"):
+        found = _shard(objects, origin, _MAX_DEPTH)
         if found is not None:
             return found
     return None
+
+
+def divides_by_rank(module: Module) -> bool:
+    """Does a function or class of a file take the part of a rank of something?"""
+    if not all(any(map(p.search, map(str.lower, module.words))) for p in (_RANK, _WORLD)):
+        return False
+    objects = objects_in(module)
+    return any(
+        _takes_part(objects, node, point)
+        for kind in (ir.Subscript, ir.Call)
+        for node, point in objects.nodes(kind)
+    )
+
+
+def _takes_part(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    return _is_rank_slice(objects, node, point) or _is_rank_block(objects, node, point)
 
 
 def _shard(objects: Objects, origin: Origin, depth: int) -> tuple[str, CallSite | None] | None:
     node = origin.node
     if not isinstance(node, ir.Expr):
         return None
-    if _is_rank_slice(node) or _is_rank_block(objects, node, origin.point):
+    if _takes_part(objects, node, origin.point):
         return "a rank-based slice", origin.site
     if not isinstance(node, ir.Call) or origin.attributes:
         return None
@@ -53,12 +71,12 @@ def _shard(objects: Objects, origin: Origin, depth: int) -> tuple[str, CallSite 
     if name == "shard" and _mentions(node, _RANK):
         return "`shard`", site
     given = [argument.value for argument in node.args]
-    if name in _SUBSETS and any(
-        _is_rank_slice(each) or _is_rank_block(objects, each, origin.point) for each in given
-    ):
+    if name in _SUBSETS and any(_takes_part(objects, each, origin.point) for each in given):
         return "a rank-based subset", site
     cls = objects.callee(site)
-    if isinstance(cls, ir.Class) and any(_is_rank_slice(each) for each in _inside(cls)):
+    if isinstance(cls, ir.Class) and any(
+        _is_rank_slice(objects, *at) for at in _inside(objects, cls)
+    ):
         return f"`{cls.name}`", site
     if depth:
         for value in _datasets_in(node):
@@ -78,26 +96,29 @@ def _datasets_in(call: ir.Call) -> Iterator[ir.Expr]:
             yield argument.value
 
 
-def _inside(cls: ir.Class) -> Iterator[ir.Expr]:
+def _inside(objects: Objects, cls: ir.Class) -> Iterator[tuple[ir.Expr, Point]]:
     for method in cls.methods.values():
-        for statement, _ in placed(method.body):
+        scope = objects.scope_of(method)
+        for statement, around in placed(method.body) if scope is not None else ():
             for root in expressions_of(statement):
-                yield from (e for e in expressions_in(root) if isinstance(e, ir.Expr))
+                for each in expressions_in(root):
+                    if isinstance(each, ir.Expr) and scope is not None:
+                        yield each, Point(scope, around)
 
 
-def _is_rank_slice(node: ir.Expr) -> bool:
+def _is_rank_slice(objects: Objects, node: ir.Expr, point: Point) -> bool:
     """``x[rank::world]``, ``range(rank, n, world)`` or ``islice(x, rank, None, world)``."""
     if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Slice):
         first, step = node.index.lower, node.index.step
-        return _mentions(first, _RANK) and _mentions(step, _WORLD)
-    if (
+    elif (
         isinstance(node, ir.Call)
         and ir.last_name(node.func) in ("range", "islice")
         and len(node.args) > 2
     ):
         first, step = node.args[-3].value, node.args[-1].value
-        return _mentions(first, _RANK) and _mentions(step, _WORLD)
-    return False
+    else:
+        return False
+    return _is_by(objects, first, point, _RANK) and _is_by(objects, step, point, _WORLD)
 
 
 def _is_rank_block(objects: Objects, node: ir.Expr, point: Point) -> bool:
@@ -109,21 +130,25 @@ def _is_rank_block(objects: Objects, node: ir.Expr, point: Point) -> bool:
         (lower, upper), one_by_one = (each.value for each in node.args), True
     else:
         return False
-    return one_by_one and all(
-        _is_by_rank(objects, each, point, _MAX_NAMES) for each in (lower, upper)
-    )
+    return one_by_one and all(_is_by(objects, each, point, _RANK) for each in (lower, upper))
 
 
-def _is_by_rank(objects: Objects, node: ir.Expr | None, point: Point, depth: int) -> bool:
-    """Is a number computed from the rank, here or where its variables were assigned?"""
-    if node is None or not depth or _mentions(node, _RANK):
+def _is_by(
+    objects: Objects,
+    node: ir.Expr | None,
+    point: Point,
+    words: re.Pattern[str],
+    depth: int = _MAX_NAMES,
+) -> bool:
+    """Is a number computed from one of these, here or where its variables were assigned?"""
+    if node is None or not depth or _mentions(node, words):
         return node is not None and depth > 0
-    names = [each for each in expressions_in(node) if isinstance(each, ir.Name)]
     return any(
         origin.node is not name
         and isinstance(origin.node, ir.Expr)
-        and _is_by_rank(objects, origin.node, origin.point, depth - 1)
-        for name in names
+        and _is_by(objects, origin.node, origin.point, words, depth - 1)
+        for name in expressions_in(node)
+        if isinstance(name, ir.Expr) and path_of(name) is not None
         for origin in objects.origins(name, point)
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.inheritance import imported_class
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.rules.data._differences import difference
 from distlint.rules.data._shards import own_shard_of
@@ -16,6 +17,11 @@ def trains_on_all(objects: Objects, loader: Made) -> bool:
 
 
 def may_train_on_all(objects: Objects, loader: Made) -> bool:
+    """Does a loader give each rank all of the data, and goes nowhere but where that is seen?"""
+    return has_all(objects, loader) and not goes_elsewhere(objects, loader)
+
+
+def has_all(objects: Objects, loader: Made) -> bool:
     """Does a loader give each rank all of the data, as far as the file shows?"""
     return (
         all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
@@ -24,23 +30,25 @@ def may_train_on_all(objects: Objects, loader: Made) -> bool:
         and not evaluates(loader.site.point)
         and not chooses_by_mode(loader)
         and own_shard_of(loader) is None
-        and not _knows_its_part(objects, loader)
-        and not goes_elsewhere(objects, loader)
+        and not _knows_its_part(loader)
     )
 
 
-def _knows_its_part(objects: Objects, loader: Made) -> bool:
+def _knows_its_part(loader: Made) -> bool:
     """Is the data set a stream, or made with the rank, or a test split?"""
-    for origin in loader.origins("dataset"):
+    for where, origin in loader.places("dataset"):
         if origin.site is None:
             continue
-        cls = objects.callee(origin.site)
+        cls = where.callee(origin.site)
+        if cls is None:
+            there = imported_class(where, origin.site.call.func)
+            cls = there[1] if there is not None else None
         if isinstance(cls, ir.Class):
             tokens = {token for method in cls.methods.values() for token in method.tokens}
             if "__iter__" in cls.methods or any("rank" in token for token in tokens):
                 return True
         for argument in origin.site.call.args:
-            if difference(objects, argument.value, origin.point) is not None:
+            if difference(where, argument.value, origin.point) is not None:
                 return True
             if argument.keyword == "train" and _is_false(argument.value):
                 return True

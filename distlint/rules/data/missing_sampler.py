@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
@@ -17,7 +18,8 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._epochs import epochs_over, set_epoch
 from distlint.rules.data._rank_seeds import draws_apart
-from distlint.rules.data._shards import own_shard_of
+from distlint.rules.data._shards import divides_by_rank, own_shard_of
+from distlint.rules.data._trained_elsewhere import trained_elsewhere
 from distlint.rules.data._unused_samplers import (
     binds_constant,
     forgotten,
@@ -273,21 +275,19 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
                 Related("sampler for evaluation", draft().locator.place(sampler.call.site)),
                 draft(),
             )
-        if unlike or any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
+        if unlike or _divides(module):
             return
-        wrap = next(objects.calls_to(*WRAPPERS), None)
         for loader in loaders(objects):
-            if draws_apart(loader):
+            if draws_apart(loader) or _is_cut_beside(loader, document.path):
                 continue
-            if trains_on_all(objects, loader) and not _is_cut_beside(loader, document.path):
-                where, made = (module, wrap) if wrap is not None else _wrapped_by_others(loader)
-                if made is not None:
-                    yield self._finding(
-                        loader,
-                        "each rank trains on the whole dataset (no sampler)",
-                        Related("model wrapped here", locators.of(where.key).place(made.call.site)),
-                        draft(),
-                    )
+            where, wrap = _wrapped(loader)
+            if wrap is not None and not _imports_shards(where):
+                yield self._finding(
+                    loader,
+                    "each rank trains on the whole dataset (no sampler)",
+                    Related("model wrapped here", locators.of(where.key).place(wrap.call.site)),
+                    draft(),
+                )
 
     def _unprepared(self, loader: Made, draft: Draft) -> Finding:
         return self.finding(
@@ -323,22 +323,57 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
         )
 
 
+def _divides(module: Module) -> bool:
+    """May a file divide the data?"""
+    return any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens)))
+
+
+def _wrapped(loader: Made) -> tuple[Module, CallSite | None]:
+    """The file in which a model is trained on a loader that gives each rank all of the data, and
+    where the model is wrapped.
+    """
+    objects = loader.objects
+    if trains_on_all(objects, loader):
+        wrap = next(objects.calls_to(*WRAPPERS), None)
+        return (objects.module, wrap) if wrap is not None else _wrapped_by_others(loader)
+    for module in trained_elsewhere(loader, _divides_near):
+        wrap = next(objects_in(module).calls_to(*WRAPPERS), None)
+        if wrap is not None:
+            return (module, wrap) if _is_on_all_ranks(loader) else (module, None)
+    return objects.module, None
+
+
+def _divides_near(module: Module) -> bool:
+    """May a file or one that it imports divide the data?"""
+    return any(map(_divides, module.import_closure()))
+
+
+def _imports_shards(module: Module) -> bool:
+    """Does a file that it imports take parts of data by the rank?"""
+    return any(map(divides_by_rank, module.import_closure()))
+
+
+def _is_on_all_ranks(loader: Made) -> bool:
+    guards = guards_of(loader.objects.module, loader.objects.catalogue)
+    site = loader.site
+    if guards.may_be_some_ranks(site.point, call=site.call):
+        return False
+    return guards.on_many_ranks(site.point.scope, site)
+
+
 def _wrapped_by_others(loader: Made) -> tuple[Module, CallSite | None]:
     """The file that leads to a loader on all ranks and wraps a model, and where it does so.
 
     Not if a file on the way, or one that it imports, divides the data.
     """
     objects = loader.objects
+    if not _is_on_all_ranks(loader):
+        return objects.module, None
     guards = guards_of(objects.module, objects.catalogue)
     site, scope = loader.site, loader.site.point.scope
-    if guards.may_be_some_ranks(site.point, call=site.call):
-        return objects.module, None
-    if not guards.on_many_ranks(scope, site):
-        return objects.module, None
     for each in guards.objects_leading_to(scope, site):
-        for module in each.module.import_closure():
-            if any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens))):
-                return module, None
+        if _divides_near(each.module):
+            return each.module, None
         wrap = next(each.calls_to(*WRAPPERS), None)
         if wrap is not None:
             return each.module, wrap

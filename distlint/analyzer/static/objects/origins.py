@@ -49,6 +49,10 @@ _SAME_OBJECT = _MOVES | frozenset(
 """Methods of modules and tensors that give back what they are called on."""
 
 
+NAMESPACES = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "edict", "AttrDict", "Munch"})
+"""Classes whose objects have an attribute for each keyword."""
+
+
 class Origins:
     """Where the values of one module come from, followed backwards from where they are used."""
 
@@ -97,6 +101,9 @@ class Origins:
             if isinstance(index, int) and index >= 0:
                 for origin in self.of(node.value, point):
                     yield from self._item(origin, index)
+            elif isinstance(index, str):
+                found = self._named_item(node, index, point)
+                yield from self._within(("item", node, index), node, point, found)
             else:
                 yield Origin(node, point)
         else:
@@ -161,8 +168,21 @@ class Origins:
         else:
             yield Origin(ir.Opaque(0), origin.point)
 
+    def _named_item(self, node: ir.Subscript, name: str, point: Point) -> Iterator[Origin]:
+        """What a dict has under a name."""
+        passed = self._items(node.value, point, name)
+        for value, at in passed.items:
+            yield from self.of(value, at)
+        if not passed.items or not passed.known:
+            yield Origin(node, point)
+
     def _attribute(self, origin: Origin, name: str) -> Iterator[Origin]:
         site = origin.site
+        if site is not None and site.name in NAMESPACES:
+            passed = [each.value for each in site.call.args if each.keyword == name]
+            if passed:
+                yield from self.of(passed[0], site.point)
+                return
         if site is not None and origin.item is None:
             cls = self.callee(site)
             if isinstance(cls, ir.Class):

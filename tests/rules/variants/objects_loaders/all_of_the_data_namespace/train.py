@@ -1,0 +1,25 @@
+import os
+from types import SimpleNamespace
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader
+
+
+def setup():
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+
+
+def step(net, batch):
+    net(batch).sum().backward()
+
+
+def main(data, net):
+    setup()
+    model = DDP(net.cuda(), device_ids=[int(os.environ["LOCAL_RANK"])])
+    s = SimpleNamespace(x=DataLoader(data, batch_size=8, shuffle=True))  # expect: DST202
+    for epoch in range(9):
+        for batch in s.x:
+            step(model, batch)

@@ -1,0 +1,15 @@
+import os
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+
+def setup():
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+
+
+def make(data, net):
+    return DataLoader(data, batch_size=8, sampler=DistributedSampler(data, shuffle=False))
