@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -19,7 +20,7 @@ from distlint.engine.settings import Resolver
 from distlint.output import formats
 from distlint.source.numbers import whole_number
 from distlint.source.paths import STDIN, display
-from distlint.source.report import Report
+from distlint.source.report import Notice, Report
 
 FOR_PEOPLE = ("concise", "full")
 
@@ -45,6 +46,8 @@ def run(arguments: Sequence[str]) -> int:
         return fix.repair(chosen)
     resolver = options.resolver(chosen, runs_rules=True)
     report = check(chosen, resolver)
+    if chosen.confirm:
+        report = _confirmed(report, resolver)
     if chosen.update_baseline:
         return _update_baseline(report, chosen, resolver)
     if chosen.output_format != "report":  # which `distlint merge` compares with the baseline
@@ -59,11 +62,15 @@ def _spelled_out(arguments: Sequence[str]) -> list[str]:
 
 
 def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
+    if chosen.confirm and (chosen.watch or chosen.add_ignores is not None):
+        other = "--watch" if chosen.watch else "--add-ignores"
+        raise ConfigError(f"--confirm cannot be combined with {other}")
     for option, given in (
         ("--update-baseline", chosen.update_baseline),
         ("--add-ignores", chosen.add_ignores is not None),
         ("--shard", chosen.shard is not None),
         ("--watch", chosen.watch),
+        ("--confirm", chosen.confirm),
     ):
         if given and (chosen.fix or STDIN in chosen.paths):
             raise ConfigError(f"{option} cannot be combined with --fix or standard input")
@@ -178,10 +185,16 @@ def _add_run(parser: argparse.ArgumentParser, command: str) -> None:
             "`distlint merge`",
         )
         group.add_argument(
+            "--confirm",
+            action="store_true",
+            help="run a script for each reported hang, and mark those that it confirms "
+            "(needs torch)",
+        )
+        group.add_argument(
             "--watch", action="store_true", help="check again whenever a file changes"
         )
     else:
-        parser.set_defaults(shard=None)
+        parser.set_defaults(shard=None, confirm=False)
     group.add_argument(
         "--no-cache",
         action="store_true",
@@ -259,6 +272,19 @@ def check(chosen: argparse.Namespace, resolver: Resolver) -> Report:
             shard=chosen.shard,
             caching=not chosen.no_cache,
         )
+
+
+def _confirmed(report: Report, resolver: Resolver) -> Report:
+    """The report with a mark on each hang; without torch as it was, and a line that says so."""
+    from distlint.harness.cluster import missing
+
+    lacking = missing()
+    if lacking is not None:
+        why = f"--confirm executes scripts under gloo: {lacking}"
+        return replace(report, notices=(*report.notices, Notice("warning", why)))
+    from distlint.confirm.marks import marked
+
+    return marked(report, resolver)
 
 
 def read_stdin(chosen: argparse.Namespace) -> bytes:

@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from distlint.confirm.reproducers import Reproducer
     from distlint.output.style import Printer
 
-VERDICTS = {
-    "hang": ("confirmed", "the ranks wait for each other"),
-    "wrong data": ("confirmed", "the ranks exchange data that do not belong together"),
-    "fail": ("not confirmed", "the script fails"),
-    "finishes": ("not confirmed", "the script finishes"),
-}
-
 
 def run(arguments: Sequence[str]) -> int:
     chosen = parser().read(arguments)
@@ -132,7 +125,7 @@ def _codes(word: str) -> frozenset[str]:
 
 
 def _run(found: Sequence[Reproducer], out: Printer) -> int:
-    from distlint.confirm.run import confirmed
+    from distlint.confirm.run import VERDICTS, confirmed
     from distlint.harness.cluster import missing
 
     lacking = missing()

@@ -41,8 +41,10 @@ class Reproducer:
     reason: str = ""
 
 
-def reproducers_in(path: Path, resolver: Resolver) -> list[Reproducer]:
-    """The reproducers for a file.
+def reproducers_in(
+    path: Path, resolver: Resolver, session: Session | None = None
+) -> list[Reproducer]:
+    """The reproducers for a file; a session keeps what several files import.
 
     Raises:
         ConfigError: if the file cannot be read or parsed, or is a notebook.
@@ -53,7 +55,7 @@ def reproducers_in(path: Path, resolver: Resolver) -> list[Reproducer]:
             raise ConfigError(f"{display(path)}: reproducers are written for scripts only")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the checked code are for other tools
-            return reproducers(document, Session(resolver), resolver.of_file(path))
+            return reproducers(document, session or Session(resolver), resolver.of_file(path))
     except DocumentError as error:
         raise unreadable(path, error) from None
     except (OSError, ValueError) as error:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from distlint.confirm.reproducers import Reproducer
 from distlint.confirm.script import Script
 from distlint.harness.cluster import Cluster, Effect, Outcome, RankOutcome
+
+Verdict = Literal["confirmed", "not confirmed"]
+
+VERDICTS: dict[Effect, tuple[Verdict, str]] = {
+    "hang": ("confirmed", "the ranks wait for each other"),
+    "wrong data": ("confirmed", "the ranks exchange data that do not belong together"),
+    "fail": ("not confirmed", "the script fails"),
+    "finishes": ("not confirmed", "the script finishes"),
+}
+"""What the end of a script says about the finding."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,7 @@ class Confirmation:
 
     @property
     def is_confirmed(self) -> bool:
-        return self.effect in {"hang", "wrong data"}
+        return self.effect is not None and VERDICTS[self.effect][0] == "confirmed"
 
 
 def confirmed(reproducers: Sequence[Reproducer]) -> Iterator[Confirmation]:

@@ -22,7 +22,7 @@ def kind(finding: Finding) -> tuple[str, str]:
 
 def message(finding: Finding) -> str:
     """What is wrong, on one line."""
-    return visible(" ".join(finding.message.split()))
+    return visible(" ".join(finding.title.split()))
 
 
 def mark(finding: Finding, *, unsafe: bool, tried: bool = False) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from distlint.output.table import where
 from distlint.source.finding import (
+    Confirmation,
     Decision,
     Explanation,
     Finding,
@@ -44,6 +45,8 @@ def labels_of(finding: Finding) -> list[Label]:
 
 def notes_of(finding: Finding) -> Iterator[tuple[str, str]]:
     """What remains to be said below the source: ``note`` or ``help``, and the text."""
+    if finding.confirmation is not None:
+        yield "note", _shown(finding.confirmation)
     explanation = finding.explanation
     if explanation is None:
         return
@@ -55,6 +58,11 @@ def notes_of(finding: Finding) -> Iterator[tuple[str, str]]:
     if not explanation.lanes or unplaced or not all(map(_waits, explanation.lanes)):
         yield "note", explanation.effect
     yield "help", explanation.help
+
+
+def _shown(confirmation: Confirmation) -> str:
+    """``confirmed: rank 0 is stuck in barrier (line 7)``"""
+    return f"{confirmation.verdict}: {confirmation.reason}"
 
 
 def _explained(explanation: Explanation) -> Iterator[tuple[Place, str]]:

@@ -19,6 +19,11 @@ class Severity(Enum):
     def weight(self) -> int:
         return ("info", "warning", "error").index(self.value)
 
+    @property
+    def lower(self) -> Severity:
+        """The next lower one, if there is one."""
+        return Severity.WARNING if self is Severity.ERROR else Severity.INFO
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
@@ -105,6 +110,15 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What became of a script that shows a reported hang: it hangs, or it does not."""
+
+    verdict: Literal["confirmed", "not confirmed", "no script"]
+    reason: str
+    """Where the ranks were in the end, or why there is no script."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One problem in one file."""
 
@@ -120,6 +134,15 @@ class Finding:
     """Does it rest on what is seldom so, and is shown only when asked for?"""
     moved_from: Place | None = None
     """Where the cause is, if that is in another file; the place is the call that leads there."""
+    confirmation: Confirmation | None = None
+    """Of a hang, if a script was run to show it."""
+
+    @property
+    def title(self) -> str:
+        """The message, and what a script has shown."""
+        if self.confirmation is None or self.confirmation.verdict == "no script":
+            return self.message
+        return f"{self.message} ({self.confirmation.verdict})"
 
     @property
     def sort_key(self) -> tuple[Path, int, Span, str, str]:

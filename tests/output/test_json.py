@@ -18,6 +18,7 @@ def test_every_key(path: Path) -> None:
         {
             "cell": None,
             "code": "DST101",
+            "confirmation": None,
             "end_location": {"column": 24, "row": 4},
             "filename": str(path),
             "fix": {

@@ -41,7 +41,7 @@ def _command(finding: Finding) -> str:
 def _message(finding: Finding) -> str:
     place = finding.place
     where = f"{display(place.path)}:{place_name(place)}"
-    lines = [f"{where}: {finding.code} {finding.message}"]
+    lines = [f"{where}: {finding.code} {finding.title}"]
     if finding.explanation is not None:
         lines += [finding.explanation.effect, finding.explanation.help]
     return "\n".join(line for line in lines if line)

@@ -25,7 +25,7 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
     where = f"{place_name(place)}: " if place.cell else ""
     return {
         "check_name": finding.code,
-        "description": f"{finding.code} {finding.name}: {where}{finding.message}",
+        "description": f"{finding.code} {finding.name}: {where}{finding.title}",
         "fingerprint": fingerprint,
         "location": {"path": in_repository(place.path), **_lines(place)},
         "severity": _SEVERITIES[finding.severity],

@@ -193,7 +193,7 @@ def _finding(item: Reported, *, is_open: bool) -> Iterator[str]:
     yield f'<details class="finding {kind}"{" open" if is_open else ""}><summary>'
     yield f'<span class="badge">{kind} {text(finding.code)}</span> '
     place = where(finding.place, finding.place.path)
-    yield f"{text(place)}: {inline(' '.join(finding.message.split()))}</summary>"
+    yield f"{text(place)}: {inline(' '.join(finding.title.split()))}</summary>"
     if item.frame is not None:
         yield _frame(item.frame, span)
     if finding.explanation is not None:
@@ -238,7 +238,9 @@ def _step(step: Step, finding: Finding) -> str:
 
 def _facts(finding: Finding) -> Iterator[str]:
     explanation = finding.explanation
-    rows = []
+    rows: list[tuple[str, str]] = []
+    if finding.confirmation is not None:
+        rows.append((finding.confirmation.verdict, inline(finding.confirmation.reason)))
     if explanation is not None:
         rows += [("diverges at", _decision(each, finding)) for each in explanation.decisions]
         rows += [("effect", inline(explanation.effect)), ("help", inline(explanation.help))]

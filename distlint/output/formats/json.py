@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from distlint.output.formats import Page
 from distlint.output.places import filename, location
-from distlint.source.finding import Edit, Fix, Related
+from distlint.source.finding import Confirmation, Edit, Fix, Related
 from distlint.source.report import Report, Reported
 
 
@@ -25,6 +25,7 @@ def _finding(item: Reported) -> dict[str, object]:
     return {
         "cell": finding.place.cell or None,
         "code": finding.code,
+        "confirmation": _confirmation(finding.confirmation),
         "end_location": location(span.end_row, span.end_column),
         "filename": filename(finding.place.path),
         "fix": _fix(finding.fix),
@@ -36,6 +37,10 @@ def _finding(item: Reported) -> dict[str, object]:
         "severity": finding.severity.value,
         "url": None,
     }
+
+
+def _confirmation(found: Confirmation | None) -> dict[str, str] | None:
+    return None if found is None else {"reason": found.reason, "verdict": found.verdict}
 
 
 def _fix(fix: Fix | None) -> dict[str, object] | None:

@@ -71,7 +71,7 @@ def _case(item: Reported, name: str) -> Iterator[str]:
     text = escape(_clean(_text(finding, name)))
     if item.fails:
         yield (
-            f"      <failure message={_attribute(finding.message)} "
+            f"      <failure message={_attribute(finding.title)} "
             f"type={_attribute(finding.severity.value)}>{text}</failure>"
         )
     else:
@@ -82,7 +82,7 @@ def _case(item: Reported, name: str) -> Iterator[str]:
 def _text(finding: Finding, name: str) -> str:
     place = finding.place
     cell = f"cell {place.cell}:" if place.cell else ""
-    lines = [f"{name}:{cell}{place.span.row}: {finding.message}"]
+    lines = [f"{name}:{cell}{place.span.row}: {finding.title}"]
     if finding.explanation is not None:
         lines += [finding.explanation.effect, finding.explanation.help]
     return "\n".join(line for line in lines if line)

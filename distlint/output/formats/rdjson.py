@@ -26,7 +26,7 @@ def _diagnostic(finding: Finding) -> dict[str, object]:
     diagnostic: dict[str, object] = {
         "code": {"value": finding.code},
         "location": _location(finding.place),
-        "message": f"{finding.name}: {where}{finding.message}",
+        "message": f"{finding.name}: {where}{finding.title}",
         "severity": _SEVERITIES[finding.severity],
     }
     path = finding.place.path

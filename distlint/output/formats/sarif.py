@@ -85,6 +85,11 @@ def _result(item: Reported, index: int, fingerprint: str) -> Json:
         ]
     if finding.explanation is not None and finding.explanation.lanes:
         result["codeFlows"] = [_flow(finding.explanation, finding)]
+    if finding.confirmation is not None:
+        confirmation = finding.confirmation
+        result["properties"] = {
+            "confirmation": {"verdict": confirmation.verdict, "reason": confirmation.reason}
+        }
     if finding.fix is not None and not finding.place.cell:  # which would be put into the JSON
         result["fixes"] = [_fix(finding.fix, finding.place.path)]
     return result
@@ -92,7 +97,7 @@ def _result(item: Reported, index: int, fingerprint: str) -> Json:
 
 def _message(finding: Finding) -> str:
     where = f"{place_name(finding.place)}: " if finding.place.cell else ""
-    parts = [where + finding.message]
+    parts = [where + finding.title]
     if finding.explanation is not None:
         parts += [finding.explanation.effect, finding.explanation.help]
     return "\n\n".join(part for part in parts if part)
