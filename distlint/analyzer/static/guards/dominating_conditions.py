@@ -144,6 +144,8 @@ def _names_rank(node: ir.Expr | ir.Argument) -> bool:
     """May a word in it be about the rank, and not only about what a function does?"""
     tokens = ir.tokens_of(node)
     if any(map(DEED.search, tokens)):
-        called = {ir.last_name(n.func) for n in expressions_in(node) if isinstance(n, ir.Call)}
-        tokens -= {name for name in called | {ir.last_name(node)} if DEED.search(name)}
+        called = [n.func for n in expressions_in(node) if isinstance(n, ir.Call)]
+        called += [node] if isinstance(node, ir.Expr) else []
+        on = [func.value for func in called if isinstance(func, ir.Attribute)]
+        tokens -= {name for name in map(ir.last_name, (*called, *on)) if DEED.search(name)}
     return may_name_rank(tokens)

@@ -58,7 +58,40 @@ class RankFlags:
         tokens = ir.tokens_of(test)
         if asks_rank(test) or _DEVICE_NUMBER in tokens or any(map(_MANY.search, tokens)):
             return True
-        return any(self._flag_may_differ(flag, scope, _DEPTH) for flag in _flags(test))
+        return any(
+            self._item_may_differ(flag.index.value)
+            if isinstance(flag, ir.Subscript) and isinstance(flag.index, ir.Literal)
+            else self._flag_may_differ(flag, scope, _DEPTH)
+            for flag in _flags(test)
+        )
+
+    def _item_may_differ(self, key: object) -> bool:
+        """Is an item of a dict under this key a test of the rank, as the module fills it?"""
+        return any(
+            RANK.search(token) or _MANY.search(token)
+            for value in self._items.get(key, ())
+            for token in ir.tokens_of(value)
+        )
+
+    @cached_property
+    def _items(self) -> dict[object, list[ir.Expr]]:
+        """What the module puts into dicts, by the keys."""
+        found: dict[object, list[ir.Expr]] = {}
+        for display, _ in self._objects.nodes(ir.DictDisplay):
+            for key, value in zip(display.keys, display.values, strict=True):
+                if isinstance(key, ir.Literal):
+                    found.setdefault(key.value, []).append(value)
+        for call, _ in self._objects.nodes(ir.Call):
+            if path_of(call.func) == ("dict",):
+                for argument in call.args:
+                    found.setdefault(argument.keyword, []).append(argument.value)
+        for point in self._objects.points:
+            put = point.statement
+            for target in put.targets if isinstance(put, ir.Assign) else ():
+                if isinstance(target, ir.Subscript) and isinstance(target.index, ir.Literal):
+                    assert isinstance(put, ir.Assign)
+                    found.setdefault(target.index.value, []).append(put.value)
+        return found
 
     def _flag_may_differ(self, flag: ir.Expr, scope: Scope, depth: int) -> bool:
         """May a name that is tested for truth stand for a rank test?"""
@@ -182,7 +215,8 @@ class RankFlags:
 
 def _flags(test: ir.Expr) -> Iterator[ir.Expr]:
     """The names that a condition takes for true or false."""
-    if isinstance(test, (ir.Name, ir.Attribute)):
+    is_item = isinstance(test, ir.Subscript) and isinstance(test.index, ir.Literal)
+    if is_item or isinstance(test, (ir.Name, ir.Attribute)):
         yield test
     elif isinstance(test, ir.Call):
         yield test.func

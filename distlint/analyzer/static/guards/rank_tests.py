@@ -18,8 +18,8 @@ RANK = re.compile(
     re.IGNORECASE,
 )
 """Words that may be about the rank of a process."""
-DEED = re.compile(r"to_disk", re.IGNORECASE)
-"""Those of them that say which rank writes as a flag, but not as what is called."""
+DEED = re.compile(r"to_disk|saver$", re.IGNORECASE)
+"""Those of them that say which rank writes as a flag, but not as what is called, or called on."""
 _OTHER_RANK = re.compile(r"lora|low_?rank|(?:^|_)re_?rank|ranking|ranked|ranker", re.IGNORECASE)
 """Words with a rank in them that is not that of a process."""
 _NAMES_GPU = re.compile(r"^gpu$|gpu_id", re.IGNORECASE)

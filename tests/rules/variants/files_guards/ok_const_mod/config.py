@@ -1,0 +1,3 @@
+import os
+
+IS_MAIN = os.environ.get("RANK", "0") == "0"

@@ -1,0 +1,5 @@
+import torch.distributed as dist
+
+
+def is_main_process():
+    return dist.get_rank() == 0

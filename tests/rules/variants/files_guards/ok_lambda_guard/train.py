@@ -1,0 +1,16 @@
+import os
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def train(net, data):
+    dist.init_process_group("nccl")
+    local_rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(local_rank)
+    model = DDP(net.cuda(), device_ids=[local_rank])
+    for epoch in range(3):
+        for batch in data:
+            model(batch).sum().backward()
+        save = torch.save if dist.get_rank() == 0 else (lambda *a, **k: None)
+        save(model.module.state_dict(), "last.pt")

@@ -1,0 +1,5 @@
+import torch
+
+
+def save(state, path):
+    torch.save(state, path)  # expect: DST406
