@@ -202,16 +202,21 @@ class CallGraph:
         yield from self._stored_for(key).get(attribute, ())
 
     def held(self, key: str) -> dict[str, list[str]]:
-        """The classes in what methods assign to attributes, by ``.attribute``."""
+        """The classes in what methods assign to attributes, by ``.attribute``, and in the globals
+        of a module and of those that it imports.
+        """
         found = self._held.get(key)
         if found is None:
             found = self._held[key] = {}
             module = self.project.by_key(key)
-            owners = {each.owner for each in chain(*self.callable_from(key).values())}
+            owners = {each.owner for each in chain(*self.callable_from(key).values())} - {""}
             methods = [each for each in module.functions if each.owner] if module else []
-            for name, value in assignments(methods, ()):
+            kept = [each for each in assignments(methods, ()) if each[0].startswith(".")]
+            for each in (module, *self.imports.imported(module)) if module is not None else ():
+                kept += assignments((), each.body)
+            for name, value in kept:
                 made = self.imports.unaliased(key, ir.tokens_of(value)) & owners
-                if made and name.startswith("."):
+                if made:
                     found[name] = sorted(made.union(found.get(name, ())))
         return found
 

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -409,8 +410,11 @@ class Effects:
         """May a function of this name, called from the module, make a difference?"""
         if name in self.graph.open_hooks(module.key):
             return True
+        if name in self.graph.held(module.key):  # an object, which may keep what it is given
+            return True
         called = self.graph.callable_from(module.key).get(name, ())
-        found = (*called, *self.graph.run_by_attribute(module.key, f".{name}"))
+        by_object = (self.graph.run_by_attribute(module.key, each) for each in (f".{name}", name))
+        found = (*called, *chain(*by_object))
         return any(
             self.matters(item)
             or self.graph.runs_given(item)

@@ -1,0 +1,29 @@
+import math
+import os
+import time
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def fit(model, loader, val_loader, val, sampler, optimizer, args, local_rank):
+    best, bad, history = math.inf, 0, []
+    for epoch in range(90):
+        sampler.set_epoch(epoch)
+        total, count = 0.0, 0
+        for step, (x, y) in enumerate(loader):
+            loss = torch.nn.functional.mse_loss(model(x.cuda()), y.cuda())
+
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.item()
+            count += 1
+        stop = torch.zeros(1).cuda()
+        if dist.get_rank() == 0 and total / count < 0.01:
+            stop.fill_(1)
+        dist.broadcast(stop, src=0)
+        if stop.item() == 1:
+            break

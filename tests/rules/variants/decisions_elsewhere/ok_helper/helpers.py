@@ -1,0 +1,14 @@
+import math
+import os
+import time
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def average(value):
+    t = torch.tensor([value]).cuda()
+    dist.all_reduce(t)
+    return t.item() / dist.get_world_size()
