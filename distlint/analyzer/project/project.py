@@ -227,7 +227,10 @@ class Project:
         if path not in self._telling:
             document = self._document(path)
             self._telling[path] = document is not None and (
-                _MODELS in document.data or self._is_telling(document.data) or self._leads_on(path)
+                _MODELS in document.data
+                or self._is_telling(document.data)
+                or may_diverge(document.data)
+                or self._leads_on(path)
             )
             if self._telling[path] and path not in self._modules:
                 self._modules[path] = self._built(document)

@@ -111,9 +111,13 @@ def returned(
     made: list[Value] = []
     for index, kind in enumerate(kinds):
         oid = machine.number("new", machine.here(site), index)
-        made.append(
-            v.obj(kind, oid, inner if index == 0 else None) if kind else unknown("returned", oid)
-        )
+        if not kind:
+            made.append(unknown("returned", oid))
+            continue
+        # a framework that makes the loader divides the data
+        is_loader = machine.catalogue.subclass_of(kind, DATA_LOADER)
+        marks = frozenset({"sharded"}) if is_loader else frozenset[str]()
+        made.append(v.obj(kind, oid, inner if index == 0 else None, marks))
     return made[0] if len(made) == 1 else v.seq("tuple", made)
 
 

@@ -1,0 +1,2 @@
+def save(engine, path):
+    engine.save_checkpoint(path)
