@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.across import continued
 from distlint.analyzer.static.environment import environment_read, environment_writes
 from distlint.analyzer.static.journeys import continued_elsewhere
 from distlint.analyzer.static.names import expressions_in
@@ -150,10 +151,11 @@ class GlobalRanks:
         yield from found
 
     def _returned(self, origin: Origin) -> Iterator[tuple[Objects, Origin]]:
-        """What a function of another file returns, without constants for runs of one process."""
+        """What another file returns or passes, without constants for runs of one process."""
         if not self.by_launcher or self._files <= 1:
             return
-        for others, made in continued_elsewhere(self.objects, origin):
+        made_there = list(continued_elsewhere(self.objects, origin))
+        for others, made in made_there or continued(self.objects, origin):
             yield from ((others, number) for number in _numbers(others, (made,)))
 
     def _is_read(self, origin: Origin) -> bool:

@@ -109,6 +109,17 @@ class Module:
             found = (module, bound[0].node) if module is not None and one else None
         return found
 
+    def constructor(self, cls: ir.Class) -> tuple[Module, ir.Function] | None:
+        """The constructor of a class of the module, which may be that of a base in another file."""
+        for each in self.lineage(cls.name):
+            found = each.methods.get("__init__")
+            where = self if each.module == self.key else None
+            if found is not None and where is None and self.project is not None:
+                where = self.project.by_key(each.module)
+            if found is not None:
+                return (where, found) if where is not None else None
+        return None
+
     def has_submodule(self, name: str) -> bool:
         """Is a name of a package bound to its submodule: ``from . import loops``?"""
         assert self.project is not None

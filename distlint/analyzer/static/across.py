@@ -34,13 +34,13 @@ def origins_across(
     """
     found: dict[tuple[object, ...], Place] = {}
     for origin in objects.origins(node, point):
-        further = list(_further(objects, origin, depth)) if depth else []
+        further = list(continued(objects, origin, depth)) if depth else []
         for where, each in further or [(objects, origin)]:
             found[id(where), each.node, each.item, each.attributes] = where, each
     return tuple(found.values())
 
 
-def _further(objects: Objects, origin: Origin, depth: int) -> Iterator[Place]:
+def continued(objects: Objects, origin: Origin, depth: int = _DEPTH) -> Iterator[Place]:
     """Where an origin comes from that lies in other files; nothing if it ends here."""
     node = origin.node
     if objects.module.project is None or not isinstance(node, ir.Expr):

@@ -82,7 +82,7 @@ def called_elsewhere(module: Module, func: ir.Expr) -> tuple[Module, ir.Function
         return None
     where, node = there
     if isinstance(node, ir.Class):
-        node = node.methods.get("__init__")
+        return where.constructor(node)
     return (where, node) if isinstance(node, ir.Function) else None
 
 

@@ -197,12 +197,12 @@ class Guards:
         """The function of the project that a call calls, also the constructor of a class."""
         callee = self.objects.callee(site) or self.objects.classes.super_callee(site)
         guards: Guards = self
-        if isinstance(callee, ir.Class):
-            callee = callee.methods.get("__init__")
-        elif callee is None:
-            there = called_elsewhere(self.objects.module, site.call.func)
-            if there is not None:
-                guards, callee = guards_in(there[0]), there[1]
+        if callee is None or isinstance(callee, ir.Class):
+            module = self.objects.module
+            there = module.constructor(callee) if callee else None
+            there = there or called_elsewhere(module, site.call.func)
+            callee = there[1] if there is not None else None
+            guards = guards_in(there[0]) if there is not None else self
         inner = guards.objects.scope_of(callee) if callee is not None else None
         return (guards, inner) if inner is not None else None
 

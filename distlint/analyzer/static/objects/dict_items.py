@@ -70,15 +70,22 @@ class DictItems:
 
     def item(self, node: ir.Expr, point: Point, name: str) -> Passed:
         """What a dict has under a name at a statement."""
-        scopes: list[Scope] = []
-        found = list(dict.fromkeys(self._look_up(node, point, name, _DEPTH, scopes)))
+        found = self.found(node, point, name)
         values = tuple(each for each in found if not isinstance(each, NoValue))
-        known = NoValue.UNKNOWN not in found and not self._changes_elsewhere(node, point, scopes)
-        if known and not values:
-            return Passed(None)
-        if known and len(found) == 1 and values[0][1].scope is point.scope:
-            return Passed(values[0][0], True, values)
+        if NoValue.UNKNOWN not in found:
+            if not values:
+                return Passed(None)
+            if len(found) == 1 and values[0][1].scope is point.scope:
+                return Passed(values[0][0], True, values)
         return Passed(None, False, values)
+
+    def found(self, node: ir.Expr, point: Point, name: str) -> list[Found]:
+        """All that a dict may have under a name at a statement."""
+        scopes: list[Scope] = []
+        found = dict.fromkeys(self._look_up(node, point, name, _DEPTH, scopes))
+        if self._changes_elsewhere(node, point, scopes):
+            found[NoValue.UNKNOWN] = None
+        return list(found)
 
     def _changes_elsewhere(self, node: ir.Expr, point: Point, scopes: list[Scope]) -> bool:
         """Does a function that was not looked into change the dict?"""

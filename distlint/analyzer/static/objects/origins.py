@@ -21,7 +21,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Scope, placed
 from distlint.analyzer.static.objects.arguments import Passed, items_of, passed_for
 from distlint.analyzer.static.objects.classes import Classes, is_property, is_static
-from distlint.analyzer.static.objects.dict_items import DictItems
+from distlint.analyzer.static.objects.dict_items import DictItems, NoValue
 from distlint.analyzer.static.objects.index import Index
 from distlint.analyzer.static.objects.sites import CallSite, Origin, is_none
 from distlint.analyzer.static.reaching_definitions import (
@@ -170,10 +170,12 @@ class Origins:
 
     def _named_item(self, node: ir.Subscript, name: str, point: Point) -> Iterator[Origin]:
         """What a dict has under a name."""
-        passed = self._items(node.value, point, name)
-        for value, at in passed.items:
-            yield from self.of(value, at)
-        if not passed.items or not passed.known:
+        spelled = self._spelled_item(node.value, point, name)
+        items = list(spelled.items) if spelled else self._dicts.found(node.value, point, name)
+        for each in items:
+            if not isinstance(each, NoValue):
+                yield from self.of(*each)
+        if not items or any(isinstance(each, NoValue) for each in items):
             yield Origin(node, point)
 
     def _attribute(self, origin: Origin, name: str) -> Iterator[Origin]:
@@ -431,6 +433,9 @@ class Origins:
 
     def _items(self, node: ir.Expr, point: Point, name: str) -> Passed:
         """What a dict has under a name: one that is written down, or that statements fill."""
+        return self._spelled_item(node, point, name) or self._dicts.item(node, point, name)
+
+    def _spelled_item(self, node: ir.Expr, point: Point, name: str) -> Passed | None:
         origins = self.of(node, point)
         if len(origins) == 1 and not origins[0].attributes and origins[0].item is None:
             made = origins[0].node
@@ -438,7 +443,7 @@ class Origins:
             if spelled is not None:
                 value = spelled.get(name)
                 return Passed(value, True, ((value, origins[0].point),) if value else ())
-        return self._dicts.item(node, point, name)
+        return None
 
     @cached_property
     def _dicts(self) -> DictItems:

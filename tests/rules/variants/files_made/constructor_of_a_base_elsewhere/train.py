@@ -1,0 +1,28 @@
+import os
+
+import torch
+import torch.distributed as dist
+
+net = torch.nn.Linear(1, 1)
+
+
+def setup():
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+
+
+def step(model, batch):
+    model(batch).sum().backward()
+
+
+from lib import Base
+
+
+class T(Base):
+    def run(self):
+        if not os.path.exists(self.x):
+            os.makedirs(self.x)  # expect: DST414
+
+
+def main(ds, net):
+    T(ds, net).run()

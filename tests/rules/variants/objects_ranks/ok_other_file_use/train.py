@@ -1,0 +1,17 @@
+import torch
+import torch.distributed as dist
+
+net = torch.nn.Linear(1, 1)
+
+
+def setup():
+    dist.init_process_group("nccl")
+
+
+import lib
+
+
+def main(ds, net):
+    setup()
+    x = int(os.environ["LOCAL_RANK"])
+    lib.use(x)

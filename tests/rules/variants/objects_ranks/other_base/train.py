@@ -1,0 +1,25 @@
+import torch
+import torch.distributed as dist
+
+net = torch.nn.Linear(1, 1)
+
+
+def setup():
+    dist.init_process_group("nccl")
+
+
+def step(model, batch):
+    model(batch).sum().backward()
+
+
+from lib import Base
+
+
+class T(Base):
+    def run(self):
+        torch.cuda.set_device(self.x)  # expect: DST504
+        model = net.to(self.x)
+
+
+def main(ds, net):
+    T(ds, net).run()
