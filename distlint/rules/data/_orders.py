@@ -17,6 +17,7 @@ from distlint.analyzer.static.names import Scope, calls_of, expressions_in, node
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, holds, path_of
+from distlint.rules.data._batch_sizes import is_size_in_batch, picks_inside
 
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
 """Names of what makes a data set, or a part of one."""
@@ -75,7 +76,16 @@ def becomes_data(objects: Objects, site: CallSite, path: Path | None) -> bool:
         start.calls.add(site.call)
     else:
         start.paths.add(path)
-    return _Search(start, path).reaches_data()
+    within = is_size_in_batch(objects, _count(objects, site, path), site.point)
+    return _Search(start, path, within).reaches_data()
+
+
+def _count(objects: Objects, site: CallSite, path: Path | None) -> ir.Expr:
+    """Of how many items an order is drawn, or the list that is shuffled."""
+    if path is not None:
+        return site.call.args[0].value
+    given = [each.value for each in site.call.args if each.keyword in (None, "n", "a", "x")]
+    return given[0] if given else ir.Opaque(0)
 
 
 def _picks_samples(objects: Objects, made: CallSite) -> bool:
@@ -119,8 +129,10 @@ def _is_own_part(objects: Objects, point: Point, path: Path) -> bool:
 
 
 class _Search:
-    def __init__(self, start: _Place, in_place: Path | None) -> None:
+    def __init__(self, start: _Place, in_place: Path | None, within: bool) -> None:
         self._places = [start]
+        self._within = within
+        """Is it an order inside a batch? Parts of that are no split of the data."""
         if in_place is not None:
             self._kept(start, in_place)
             self._handed_in(start, in_place)
@@ -281,13 +293,17 @@ class _Search:
         cut = node.index
         if not isinstance(cut, ir.Slice) or cut.lower is not None or cut.upper is None:
             return False
+        points = place.objects.points_in(point.scope)
+        names = frozenset(path[0] for path in place.paths if len(path) == 1)
+        if self._within or any(picks_inside(names, each.statement) for each in points):
+            return False
         owner, upper = path_of(node.value), path_of(cut.upper)
         return upper is not None and any(
             isinstance(other, ir.Subscript)
             and isinstance(other.index, ir.Slice)
             and path_of(other.value) == owner
             and path_of(other.index.lower) == upper
-            for each in place.objects.points_in(point.scope)
+            for each in points
             for other in nodes_of(each.statement)
         )
 

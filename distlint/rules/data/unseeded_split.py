@@ -111,7 +111,8 @@ class UnseededSplit(SourceRule):
 
     - The file seeds generators with a value that does not depend on the rank.
     - The call has its own generator or seed, only one rank makes it, or the result is broadcast.
-    - What is shuffled does not become a dataset.
+    - What is shuffled does not become a dataset: an order of channels, frames or patches of a
+      tensor, or of the samples of one batch.
     - The call is in a Trainer of transformers, which seeds all generators on all ranks when it is
       created.
 
