@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.batches import over_batches
-from distlint.analyzer.static.names import calls_of, placed
+from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import holds, path_of
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import BACKWARD, Backward, backwards
-from distlint.rules.memory._returned import binds, parts, through_functions
-from distlint.rules.memory._terms import Terms, carries
+from distlint.rules.memory._adding import KEEPS, adds, begins
+from distlint.rules.memory._one_step import is_counted, is_of_one_step
+from distlint.rules.memory._returned import binds, through_functions
+from distlint.rules.memory._terms import Terms
 from distlint.rules.training import leaves_no_gradient, loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.static.reaching_definitions import Path
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-
-_KEEPS = frozenset({"append", "extend", "appendleft"})
-_OPTIMIZER = re.compile(r"^(\w+_)?opt(im|imizer)?(_\w+)?$|scaler", re.IGNORECASE)
-
-_ONE_BATCH = re.compile(r"batch(?!es|s|_?load|_?iter)", re.IGNORECASE)
 
 Loop = ir.For | ir.While
 
@@ -88,7 +83,8 @@ class GraphAccumulation(SourceRule):
       value.
     - `backward()` is called on the sum.
     - The sum or list is re-created or emptied in the same loop, once per optimizer step, or once
-      per batch.
+      per batch; also in each call of a function that takes one step, by the place of
+      `optimizer.step()` or by a loop over gradient accumulation steps or micro batches.
     - Code under `torch.no_grad()`, and loops without a backward pass.
     - The loss is added to an object of another library, such as a running average.
     - The file is a test (`test_*.py`): it runs few steps.
@@ -337,7 +333,7 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
             for statement, kept, loss in kept_here:
                 if kept in summed or kept in sums or statement.site in told:
                     continue
-                if _is_of_one_step(loops, scope, kept) or (
+                if is_of_one_step(objects, backward.site, kept) or (
                     is_called and _may_be_of_one_step(loops, kept)
                 ):
                     continue
@@ -361,21 +357,10 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
 def _may_be_of_one_step(loops: list[Loop], kept: Path) -> bool:
     """Is a sum begun in each turn of a loop that does not count: one over batches, perhaps?"""
     return any(
-        isinstance(loop, ir.For) and not _is_counted(loop.iterable)
+        isinstance(loop, ir.For) and not is_counted(loop.iterable)
         for loop in loops
-        if _begun_anew(loop, kept)
+        if begins(loop, kept)
     )
-
-
-def _is_counted(iterable: ir.Expr) -> bool:
-    """Does a loop go over ``range(...)``?"""
-    while isinstance(iterable, ir.Call):
-        if ir.last_name(iterable.func) in ("range", "trange"):
-            return True
-        if not iterable.args:
-            return False
-        iterable = iterable.args[0].value
-    return False
 
 
 def _losses(
@@ -398,78 +383,14 @@ def _losses(
     return losses, terms.sums, terms.same_as(losses)
 
 
-def _is_of_one_step(loops: list[Loop], scope: Scope, kept: Path) -> bool:
-    """Is the sum or the list of one step, or of one batch?"""
-    anew = [number for number, loop in enumerate(loops) if _begun_anew(loop, kept)]
-    if not anew:
-        return False
-    return anew[0] < len(_up_to_step(loops)) or any(
-        _is_one_batch(loops[: number + 1], scope) for number in anew
-    )
-
-
-def _up_to_step(loops: list[Loop]) -> list[Loop]:
-    """The loops of one optimizer step: over its parts, and the one that takes the steps."""
-    for number, loop in enumerate(loops):
-        for statement, _ in placed(loop.body):
-            for call in calls_of(statement):
-                if isinstance(call.func, ir.Attribute) and call.func.attr == "step":
-                    if any(map(_OPTIMIZER.search, ir.tokens_of(call.func.value))):
-                        return loops[: number + 1]
-    return loops[:1]
-
-
-def _is_one_batch(loops: list[Loop], scope: Scope) -> bool:
-    """Does the last of these loops go over batches, and those inside over something else?"""
-    sources = over_batches(scope.body)
-
-    def takes_batches(loop: Loop) -> bool:
-        return loop in sources or any(
-            isinstance(each, ir.Assign) and each.value in sources for each in loop.body
-        )
-
-    *inside, outer = loops
-    return takes_batches(outer) and all(
-        not takes_batches(loop) or _is_overparts(loop) for loop in inside
-    )
-
-
-def _is_overparts(loop: Loop) -> bool:
-    """Does a loop go over the parts of what is called a batch?"""
-    return isinstance(loop, ir.For) and any(
-        _ONE_BATCH.search(name) for name in ir.names_in(loop.iterable)
-    )
-
-
 def _keepers(loop: Loop, loss: Path) -> Iterator[tuple[ir.Stmt, Path]]:
     """The statements of a loop that add a loss to something, or put it into a list."""
     for statement, around in placed(loop.body):
         if any(leaves_no_gradient(here.owner) for here in around):
             continue
-        for kept in _adds(statement, loss):
+        for kept in adds(statement, loss):
             if kept != loss:
                 yield statement, kept
-
-
-def _adds(statement: ir.Stmt, loss: Path) -> Iterator[Path]:
-    """What a statement adds a loss to, or the list that it puts it into."""
-    kept: Path | None = None
-    if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
-        if carries(statement.value, loss):
-            kept = _container(statement.target)
-    elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
-        value, target = statement.value, path_of(statement.targets[0])
-        if isinstance(value, ir.Binary) and value.op == "+" and target is not None:
-            for own, other in ((value.left, value.right), (value.right, value.left)):
-                if path_of(own) == target and carries(other, loss):
-                    kept = target
-    elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
-        call = statement.value
-        if isinstance(call.func, ir.Attribute) and call.func.attr in _KEEPS and call.args:
-            if carries(call.args[0].value, loss):
-                kept = _container(call.func.value)
-    if kept is not None:
-        yield kept
 
 
 def _kept_by_methods(
@@ -499,7 +420,7 @@ def _is_put_away(objects: Objects, statement: ir.Stmt) -> bool:
     call = statement.value if isinstance(statement, ir.Evaluate) else None
     if not isinstance(call, ir.Call) or not isinstance(call.func, ir.Attribute):
         return False
-    if call.func.attr not in _KEEPS:
+    if call.func.attr not in KEEPS:
         return False  # its method has been read
     point = next(each for each in objects.points if each.statement is statement)
     made = [origin.call for origin in objects.origins(call.func.value, point)]
@@ -550,7 +471,7 @@ def _adds_up(method: ir.Function, name: str) -> bool:
     for statement, around in placed(method.body):
         if binds(statement, (name,)) or any(leaves_no_gradient(here.owner) for here in around):
             return False
-        found = found or any(kept[0] == "self" for kept in _adds(statement, (name,)))
+        found = found or any(kept[0] == "self" for kept in adds(statement, (name,)))
     return found
 
 
@@ -570,31 +491,6 @@ def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
     for found in dict.fromkeys(uses):
         draft.replace(found, f"{draft.text(found)}.detach()")
     return draft.fix("unsafe", "Detach the loss")
-
-
-def _container(node: ir.Expr) -> Path | None:
-    while isinstance(node, ir.Subscript):
-        node = node.value
-    return path_of(node)
-
-
-def _begun_anew(loop: Loop, kept: Path) -> bool:
-    """Is the sum or the list given another value in the loop, or emptied?"""
-    for statement, _ in placed(loop.body):
-        if isinstance(statement, ir.Assign):
-            for target in statement.targets:
-                own = holds(statement.value, kept)
-                if not own and any(_container(item) == kept for item in parts(target)):
-                    return True
-        elif isinstance(statement, ir.Delete):
-            if any(_container(target) == kept for target in statement.targets):
-                return True
-        for item in calls_of(statement):
-            if isinstance(item.func, ir.Attribute):
-                if item.func.attr in ("clear", "pop", "popleft", "backward", "zero_", "reset"):
-                    if path_of(item.func.value) == kept:
-                        return True
-    return isinstance(loop, ir.For) and any(path_of(i) == kept for i in parts(loop.target))
 
 
 def _made_plain(loop: Loop, loss: Path, keeper: ir.Stmt, backward: Backward) -> bool:
