@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
+from distlint.analyzer.static.data_classes import counted_attributes, parted_by_rank
 from distlint.analyzer.static.hooks import sets_stop_flag
 from distlint.analyzer.static.training_mode import MODE, sets_mode
 
@@ -215,6 +216,10 @@ class _Sketcher:
             self.result.needed |= ir.tokens_of(decorator)
         self.function, self.private = function, _private(function)
         self.result.private[function] = self.private
+        if function.name in ("__len__", "__iter__"):
+            cls = self.module.classes.get(function.owner)
+            if cls is not None and parted_by_rank(cls):
+                self.result.needed |= counted_attributes(function)
         self.block(function.body, frozenset())
 
     def block(self, block: ir.Block, around: Keys) -> None:

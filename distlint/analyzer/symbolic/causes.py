@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import STOP_FLAGS
 from distlint.analyzer.symbolic import values as v
@@ -18,6 +20,7 @@ from distlint.analyzer.symbolic.execution_log import (
 )
 from distlint.analyzer.symbolic.sides import Logs, Sides
 from distlint.analyzer.symbolic.state import Frame
+from distlint.analyzer.symbolic.strides import is_rest
 from distlint.analyzer.symbolic.values import Unknown, Value
 from distlint.analyzer.symbolic.witness import CauseFact, CauseKind, ExitKind
 from distlint.source.finding import Place
@@ -34,6 +37,7 @@ class Causes(Sides):
             head = next(reversed(self.differing()), None)
         if head is None:
             return self.cause_at_event()
+        head = next(_turns_over_rest(tails), head)
         frame, site, value = head.frame, head.site, head.value
         other = heads[1] if head is heads[0] else None
         same_place = other is None or other.place == head.place
@@ -211,6 +215,19 @@ def _is_iteration(value: Value) -> bool:
     return isinstance(value, v.PerRank) and any(
         isinstance(item, (range, tuple, frozenset)) for item in value.values
     )
+
+
+def _turns_over_rest(tails: Logs) -> Iterator[Decided]:
+    """The further turns of the rank that also goes through what is left over.
+
+    That is what differs between ranks, not the test that has chosen this part.
+    """
+    for tail in tails:
+        for entry in tail:
+            if isinstance(entry, Decided) and operator_of(entry.value) == "trip":
+                assert isinstance(entry.value, Unknown)
+                if entry.value.local and is_rest(entry.value.args[0]):
+                    yield entry
 
 
 def operator_of(value: Value) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from distlint.analyzer import ir
+from distlint.analyzer.static import data_classes
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.framework_names import (
     DATA_LOADER,
     ITERABLE_DATASET,
     MODULE,
     MODULES,
+    SAMPLERS,
 )
 from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.values import Unknown, Value
@@ -58,13 +61,45 @@ def kind_of(machine: Interpreter, value: Value) -> str | None:
 
 
 def strides_by_rank(machine: Interpreter, cls: ir.Class) -> bool:
-    """Is it an iterable dataset that yields every so-manieth item, by the rank?"""
+    """Is it an iterable dataset or a sampler that yields every so-manieth item, by the rank?"""
     owners = mro(machine, cls)
-    if ITERABLE_DATASET not in owners:
+    if _ITERATED.isdisjoint(owners):
         return False
     iterators = (owner.methods.get("__iter__") for owner in owners if not isinstance(owner, str))
     function = next((found for found in iterators if found is not None), None)
-    return function is not None and _strides(function.body, machine.catalogue.rank_names)
+    if function is None or (ITERABLE_DATASET not in owners and _may_pad(function)):
+        return False
+    return _strides(function.body, machine.catalogue.rank_names)
+
+
+def _may_pad(function: ir.Function) -> bool:
+    """May a sampler see to it that all ranks get as many numbers, as torch's own does?"""
+    return any(map(_EVEN.search, function.tokens)) or any(
+        isinstance(node, (ir.AugAssign, ir.While)) or _adds(node)
+        for node in ir.own_nodes(function.body)
+    )
+
+
+def _adds(node: object) -> bool:
+    if isinstance(node, ir.Call):
+        return ir.last_name(node.func) in {"extend", "append", "repeat", "cycle", "cat"}
+    return isinstance(node, ir.Binary) and node.op == "+"
+
+
+def counted_attributes(machine: Interpreter, cls: ir.Class) -> frozenset[str]:
+    """The attributes of a data set or a sampler that have as many items as it gives."""
+    owners = mro(machine, cls)
+    name = "__len__" if _ITERATED.isdisjoint(owners) else "__iter__"
+    methods = (owner.methods.get(name) for owner in owners if isinstance(owner, ir.Class))
+    method = next((found for found in methods if found is not None), None)
+    return data_classes.counted_attributes(method) if method is not None else frozenset()
+
+
+_ITERATED = frozenset({ITERABLE_DATASET, *SAMPLERS})
+
+
+_EVEN = re.compile(r"total|pad|even|drop|num_samples|per_|tile|repeat", re.IGNORECASE)
+"""Names in samplers that give each rank as many numbers."""
 
 
 def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
@@ -81,9 +116,10 @@ def _strides(block: ir.Block, rank_names: frozenset[str]) -> bool:
                 found = found or (remainder and not rank_names.isdisjoint(ir.tokens_of(other)))
         elif isinstance(node, ir.Slice) and node.lower and node.step and not node.upper:
             found = found or not rank_names.isdisjoint(ir.tokens_of(node.lower))
-        elif isinstance(node, ir.Call) and len(node.args) == 4:
-            name = ir.last_name(node.func)
-            start = ir.tokens_of(node.args[1])
-            found = found or (name == "islice" and not rank_names.isdisjoint(start))
+        elif isinstance(node, ir.Call) and len(node.args) in {3, 4}:
+            name = "range" if len(node.args) == 3 else "islice"
+            start = ir.tokens_of(node.args[-3])
+            is_one = ir.last_name(node.func) == name
+            found = found or (is_one and not rank_names.isdisjoint(start))
         stack.extend(ir.children(node))
     return found

@@ -11,6 +11,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.converting import convert
 from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.iterables import as_loader, exact_items, is_of_outputs, loop_item
+from distlint.analyzer.symbolic.subscripts import is_multiple
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 
 SHORT_RANGE = 8
@@ -19,8 +20,11 @@ SHORT_RANGE = 8
 
 def make_range(machine: Expressions, args: list[Value]) -> Value:
     args = [machine.resolve(arg) for arg in args]
-    if any(arg.local for arg in args) or strides.is_uneven_range(args):
+    if any(arg.local for arg in args) or _is_strided(machine, args):
         return unknown("range", *args, UNEVEN)
+    part = strides.numbers(args)
+    if part is not None:
+        return part
     if any(v.is_ranked(arg) for arg in args):
         try:
             columns = [v.vector(arg, machine.cluster.size) for arg in args]
@@ -42,6 +46,10 @@ def make_range(machine: Expressions, args: list[Value]) -> Value:
         # long loops are cut short; two that differ by one turn still differ
         return v.seq(v.CUT, [const(item) for item in made[: 2 + length % 3]])
     return v.seq("list", [const(item) for item in made])
+
+
+def _is_strided(machine: Expressions, bounds: list[Value]) -> bool:
+    return strides.is_strided_range(bounds) and not is_multiple(machine, bounds[1], bounds[2])
 
 
 def call_range(machine: Expressions, args: list[Value], *_: object) -> Value:

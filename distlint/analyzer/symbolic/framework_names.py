@@ -13,6 +13,7 @@ MODULE = "torch.nn.Module"
 MODULES = "torch.nn."
 PROCESS_GROUP = "torch.distributed.ProcessGroup"
 READY_MODELS = "torchvision.models"
+SAMPLERS = ("torch.utils.data.Sampler", "torch.utils.data.BatchSampler")
 SUM = "torch.distributed.ReduceOp.SUM"
 TENSOR = "torch.Tensor"
 

@@ -9,7 +9,8 @@ from distlint.analyzer.symbolic.collective_arguments import is_given, named
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER, DISTRIBUTED_SAMPLER, MODULE
 from distlint.analyzer.symbolic.groups import BUILT_WITH_GROUP
-from distlint.analyzer.symbolic.iterables import is_seldom_uneven, is_uneven
+from distlint.analyzer.symbolic.iterables import is_seldom_uneven, is_uneven, takes_rest
+from distlint.analyzer.symbolic.strides import REST
 from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import Entry, Returns
 
@@ -51,7 +52,8 @@ def constructed(
             marks.add("sharded")
         uneven = [value for value in (*args, *keywords.values()) if is_uneven(machine, value)]
         if uneven:
-            marks.update({"uneven", "sharded"})
+            has_more = all(takes_rest(machine, value) for value in uneven)
+            marks.update({"uneven", REST} if has_more else {"uneven", "sharded"})
             if all(is_seldom_uneven(value) for value in uneven):
                 marks.add(SELDOM_UNEVEN)
     if any(each.shared for each in machine.catalogue.classes(entry.name)):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TypeGuard
 
 from distlint.analyzer import ir
+from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.class_hierarchy import strides_by_rank
+from distlint.analyzer.symbolic.class_hierarchy import counted_attributes, strides_by_rank
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER
 from distlint.analyzer.symbolic.held import held_object, is_dict
 from distlint.analyzer.symbolic.resolution import NameResolver
@@ -55,14 +56,43 @@ def exact_items(machine: NameResolver, iterable: Value) -> tuple[Value, ...] | N
 
 def trip(machine: NameResolver, iterable: Value, index: int, site: int) -> bool:
     """Does an iteration with this index take place?"""
+    least = _least(machine, iterable)
+    if least is not None and machine.decide_at(site, trip_atom(machine, least, index)):
+        return True
     atom = trip_atom(machine, iterable, index)
     return machine.decide_at(site, atom)
 
 
-def trip_atom(machine: NameResolver, iterable: Value, index: int) -> Unknown:
-    """The unknown that says whether there is an item with this index."""
+def _least(machine: NameResolver, iterable: Value) -> Value | None:
+    """What other ranks go through where this one has as many items, or more."""
+    if JOINED in machine.store:
+        return None
+    iterable = _counted(iterable)
+    if isinstance(iterable, v.Obj):
+        marks = iterable.marks - {"uneven", strides.REST}
+        has_more = strides.REST in iterable.marks
+        return v.obj(iterable.kind, iterable.oid, iterable.inner, marks) if has_more else None
+    return strides.least(iterable)
+
+
+def takes_rest(machine: NameResolver, value: Value) -> bool:
+    """Is it uneven only as the rank has as many items as others, or more?"""
+    if isinstance(value, v.Instance):
+        found = [each for each in _gone_through(machine, value) if is_uneven(machine, each)]
+        return bool(found) and all(map(partial(takes_rest, machine), found))
+    return strides.is_rest(value)
+
+
+def _counted(iterable: Value) -> Value:
+    """What the number of turns depends on."""
     while isinstance(iterable, Unknown) and iterable.op in {"enumerate", "item set", v.LOADER}:
         iterable = iterable.args[0]
+    return iterable
+
+
+def trip_atom(machine: NameResolver, iterable: Value, index: int) -> Unknown:
+    """The unknown that says whether there is an item with this index."""
+    iterable = _counted(iterable)
     uneven = is_uneven(machine, iterable) and JOINED not in machine.store
     weak = uneven and (getattr(iterable, "weak", False) or is_seldom_uneven(iterable))
     return unknown("trip", iterable, index, local=uneven, weak=weak, clean=True)
@@ -73,11 +103,21 @@ def is_uneven(machine: NameResolver, iterable: Value) -> bool:
     if isinstance(iterable, v.Obj):
         return "uneven" in iterable.marks
     if isinstance(iterable, v.Instance):
-        return strides_by_rank(machine, iterable.cls)
+        return strides_by_rank(machine, iterable.cls) or any(
+            is_uneven(machine, each) for each in _gone_through(machine, iterable)
+        )
     if isinstance(iterable, Unknown) and iterable.op == "zip":
         parts = [machine.resolve(arg) for arg in iterable.args]
         return bool(parts) and all(map(partial(is_uneven, machine), parts))
     return UNEVEN in getattr(iterable, "tokens", ())
+
+
+def _gone_through(machine: NameResolver, iterable: v.Instance) -> Iterator[Value]:
+    """What an object has in the attributes that make out how many items it gives."""
+    for name in counted_attributes(machine, iterable.cls):
+        value = machine.store.get((iterable.oid, name))
+        if value is not None:
+            yield value
 
 
 def loop_item(
@@ -149,7 +189,9 @@ def _start_of(iterable: Value) -> Value | None:
     """The first number of a ``range`` of unknown length, None if ranks may start at others."""
     if not isinstance(iterable, Unknown) or iterable.op != "range":
         return None
-    bounds = [arg for arg in iterable.args if arg != UNEVEN]
+    bounds = [arg for arg in iterable.args if isinstance(arg, Value)]
+    if len(bounds) != len(iterable.args) - (UNEVEN in iterable.args):
+        return None  # a part by the rank
     start, step = (bounds[0] if len(bounds) > 1 else const(0)), bounds[2:]
     return start if v.are_uniform(start, *step) else None
 

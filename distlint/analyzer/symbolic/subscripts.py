@@ -49,12 +49,13 @@ def slice_of(machine: Interpreter, base: Value, node: ir.Slice) -> Value:
         # a stride leaves a remainder: some ranks get one item more
         start, stop, step = bounds
         if isinstance(start, v.PerRank) and isinstance(stop, Const):
-            if not (_is_cut_for_all(base) or divides(machine, step, base)):
+            if not (strides.is_evened_out(base) or divides(machine, step, base)):
                 machine.context.refine(strides.last(start.values))
                 return unknown("shard", base, start.values, UNEVEN)
         return unknown("part", base)
-    if strides.is_uneven_part(base, bounds):
-        return unknown("shard", base, "contiguous", UNEVEN)
+    part = strides.part(base, bounds)
+    if part is not None:
+        return part
     if isinstance(base, v.Seq) and all(isinstance(bound, Const) for bound in bounds):
         lower, upper, step = (v.plain(bound) for bound in bounds)
         try:
@@ -66,7 +67,11 @@ def slice_of(machine: Interpreter, base: Value, node: ir.Slice) -> Value:
 
 def divides(machine: Interpreter, step: Value, base: Value) -> bool:
     """Has the way here made sure that a length is a multiple, as by ``while len(x) % n``?"""
-    length = unknown("len", base, local=False, clean=True)
+    return is_multiple(machine, unknown("len", base, local=False, clean=True), step)
+
+
+def is_multiple(machine: Interpreter, length: Value, step: Value) -> bool:
+    """Has the way here made sure that a number is a multiple of another one?"""
     even = v.binary("==", v.binary("%", length, step, machine.cluster), const(0), machine.cluster)
     return isinstance(even, Unknown) and not even.local and machine.assumed(even) is True
 
@@ -185,29 +190,3 @@ def item_of(machine: Interpreter, value: Value, index: int) -> Value:
     if isinstance(value, v.Seq) and index < len(value.items):
         return value.items[index]
     return subscript(machine, value, const(index)) if not isinstance(value, v.External) else value
-
-
-def _is_cut_for_all(value: Value) -> bool:
-    """Has something been cut into a multiple of the world size: ``tensor_split(n * world)``?"""
-    if not isinstance(value, Unknown) or value.op not in {"call", "method"} or len(value.args) < 3:
-        return False
-    name = value.args[value.op == "method"]
-    if not isinstance(name, str) or not name.endswith(("tensor_split", "array_split")):
-        return False
-    return any(
-        isinstance(leaf, v.WorldSizeExpr)
-        or (isinstance(leaf, Unknown) and leaf.op == "*" and _holds_world(leaf.args))
-        for leaf in v.leaves(value.args[2])
-    )
-
-
-def _holds_world(factors: tuple[object, ...]) -> bool:
-    return any(
-        isinstance(factor, v.WorldSizeExpr)
-        or (isinstance(factor, Unknown) and any(map(_says_world_size, factor.args)))
-        for factor in factors
-    )
-
-
-def _says_world_size(part: object) -> bool:
-    return isinstance(part, str) and "world_size" in part

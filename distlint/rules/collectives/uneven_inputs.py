@@ -48,10 +48,12 @@ class UnevenInputs(WitnessRule):
 
     A training loop over data that was sharded by hand, or by a setting that leaves remainders
     (`samples[rank::world_size]`, a block of `ceil(len(samples) / world_size)` samples, or of one
-    more on the first ranks, `array_split`, a list of files per rank, an `IterableDataset` that
-    yields only the items of this rank, `even_batches=False`), with the forward or backward of a
-    DDP, FSDP or DeepSpeed model in the body. Also an evaluation of an FSDP model over such data,
-    whose forward communicates. The finding is at the loop.
+    more on the first ranks, or of all that is left on the last rank, `array_split`,
+    `range(rank, len(samples), world_size)`, a list of files per rank, `even_batches=False`), with
+    the forward or backward of a DDP, FSDP or DeepSpeed model in the body. The part may be taken in
+    the constructor of a `Dataset`, an `IterableDataset` or a `Sampler`, or in `__iter__`. Also an
+    evaluation of an FSDP model over such data, whose forward communicates. The finding is at the
+    loop.
 
     ## What is not reported
 
