@@ -191,8 +191,10 @@ class Module:
         return self.project.by_key(str(path)) if path is not None else None
 
     def _imported(self, name: str, *members: str) -> tuple[Module, object] | None:
-        nodes = [each.node for each in self.definitions.get(name, ())]
+        nodes: list[object] = [each.node for each in self.definitions.get(name, ())]
         nodes = nodes or list(self._imported_inside.get(name, ()))
+        if not nodes:
+            nodes += [*self._by_stars(name)][-1:]
         if len(nodes) != 1:
             return None
         module, found = self._bound_by(nodes[0], *members)
@@ -208,6 +210,13 @@ class Module:
             path = self.project.submodule(path, package) if path is not None else None
         module = self.project.by_key(str(path)) if path is not None and wanted else None
         return module, module.definitions.get(wanted, ()) if module is not None else ()
+
+    def _by_stars(self, name: str) -> Iterator[Imported]:
+        """What ``from module import *`` may bind a name to, that nothing else binds."""
+        for dotted in self.star_imports:
+            binding = Imported(dotted, name)
+            if self._bound_by(binding)[1]:
+                yield binding
 
     @cached_property
     def _imported_inside(self) -> dict[str, dict[Imported, None]]:

@@ -10,7 +10,6 @@ from distlint.analyzer.static.callers import called_elsewhere
 from distlint.analyzer.static.journeys import (
     Holder,
     Journey,
-    function_elsewhere,
     journey,
     things_of,
 )
@@ -22,6 +21,7 @@ from distlint.rules.data._epochs import passes_over
 from distlint.rules.data._loaders_around import goes_over, wrapping
 from distlint.rules.data._reordered import is_reordered_elsewhere
 from distlint.rules.data._same_epoch import is_same_in_each_pass
+from distlint.rules.data._training import TRAINS, trains_near
 from distlint.rules.training import (
     BATCH_SAMPLER,
     LOADER,
@@ -40,7 +40,6 @@ from distlint.rules.training import (
 
 _DEPTH = 4
 """Through how many returns and calls a sampler and its loop are followed."""
-_TRAINS = frozenset({"backward", "zero_grad"})
 _SET_EPOCH = "set_epoch"
 
 
@@ -195,14 +194,5 @@ def _repeated(
 
 
 def _trains(holder: Holder, use: Point, where: Objects) -> bool:
-    """Do the files of the loops train, or those whose functions are called beside them?"""
-    tokens = holder.objects.module.tokens | where.module.tokens
-    if not tokens.isdisjoint(_TRAINS):
-        return True
-    names = holder.objects.called_names
-    called = (
-        function_elsewhere(holder.objects, site)
-        for site in holder.objects.calls_in(use.scope, names)
-        if not is_evaluation(site.name)
-    )
-    return any(each and not each[1].tokens.isdisjoint(_TRAINS) for each in called)
+    """Do the files of the loops train, or the functions that are called in them?"""
+    return trains_near(holder.objects, use) or not where.module.tokens.isdisjoint(TRAINS)

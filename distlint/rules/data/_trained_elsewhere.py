@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.journeys import Holder, journey
 from distlint.rules.data._epochs_elsewhere import is_for_evaluation, is_looked_at, uses_of
+from distlint.rules.data._training import BACKWARD, trains_near
 from distlint.rules.data._whole_data import has_all
 from distlint.rules.training import Made
 
@@ -43,5 +44,5 @@ def _search(
 
 
 def _trains(holder: Holder) -> bool:
-    """Does a file go through the loader, and call ``backward``?"""
-    return "backward" in holder.objects.module.tokens and any(True for _ in uses_of(holder))
+    """Does a file go through the loader and train, also by functions that it calls?"""
+    return any(trains_near(holder.objects, use, BACKWARD) for use in uses_of(holder))

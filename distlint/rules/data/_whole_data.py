@@ -7,6 +7,7 @@ from distlint.analyzer.static.inheritance import imported_class
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.rules.data._differences import difference
 from distlint.rules.data._shards import own_shard_of
+from distlint.rules.data._training import BACKWARD, trains_near
 from distlint.rules.data._unused_samplers import chooses_by_mode
 from distlint.rules.training import Made, evaluates, goes_elsewhere, is_evaluation, names_of
 
@@ -61,9 +62,11 @@ def _is_false(node: ir.Expr) -> bool:
 
 def _is_trained_on(objects: Objects, loader: Made) -> bool:
     """Is it gone through, and not only where the code evaluates?"""
-    uses = list(objects.uses.iterated_by(loader.call))
-    if "backward" not in objects.module.tokens:  # then a function that is not here does it
-        uses = []
+    uses = [
+        use
+        for use in objects.uses.iterated_by(loader.call)
+        if trains_near(objects, use, BACKWARD)  # else a function that is not here does it
+    ]
     uses += [
         site.point for site, _ in objects.uses.passed_to(loader.call) if objects.is_undefined(site)
     ]

@@ -66,6 +66,7 @@ class SamplerSetEpoch(SourceRule):
       that never calls its `set_epoch`. The finding is at the sampler.
     - The same where the loop is in another file, which gets the loader from a function or class
       here, also in a tuple, a dict or an attribute, and hands it to functions of the project. The
+      backward pass may be in functions and methods that the loop calls, of whatever file. The
       finding is at the sampler, and names the loop.
     - The same in a class that draws from its sampler in each `__iter__`.
     - `set_epoch(epoch)` after the loop over the loader: the second epoch then has the order of the
