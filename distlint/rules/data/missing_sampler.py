@@ -17,6 +17,7 @@ from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._epochs import epochs_over, set_epoch
+from distlint.rules.data._lightning_loaders import left_alone
 from distlint.rules.data._rank_seeds import draws_apart
 from distlint.rules.data._shards import divides_by_rank, own_shard_of
 from distlint.rules.data._trained_elsewhere import trained_elsewhere
@@ -102,6 +103,9 @@ class MissingDistributedSampler(SourceRule):
     - A `DistributedSampler` that is passed to no loader, next to a loader of the same data.
     - A loader that shuffles and has no sampler, next to a loader for evaluation that has a
       `DistributedSampler`.
+    - What `train_dataloader()` of Lightning returns, or what `fit` is given, if the `Trainer`, also
+      in another file, has `use_distributed_sampler=False` (`replace_sampler_ddp=False`) and more
+      than one device.
     - A subclass of the `Trainer` of transformers whose `get_train_dataloader` returns a loader that
       Accelerate has not prepared.
 
@@ -267,6 +271,14 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
             yield self._forgot(loader, sampler, draft())
         for loader in _of_trainers(objects):
             yield self._unprepared(loader, draft())
+        for loader, where, trainer in left_alone(objects):
+            if not draws_apart(loader):
+                yield self._finding(
+                    loader,
+                    "each rank trains on the whole dataset: Lightning adds no sampler",
+                    Related("turned off here", locators.of(where.key).place(trainer.call.site)),
+                    draft(),
+                )
         unlike = list(_unlike_evaluation(objects))
         for sampler, loader in unlike:
             yield self._finding(
