@@ -53,6 +53,10 @@ def local_value(
     return _drawn(seeded, alike, own)
 
 
+_PUTS = frozenset({"append", "add", "update", "extend", "put", "insert", "setdefault", "clear"})
+"""Methods by which a handler changes a collection."""
+
+
 def note_handler(machine: Collectives, handler: Value | None) -> None:
     """What a signal handler writes is written at another time on each rank."""
     if not isinstance(handler, v.Func):
@@ -62,21 +66,52 @@ def note_handler(machine: Collectives, handler: Value | None) -> None:
     stack: list[Any] = list(function.body)
     while stack:
         node = stack.pop()
-        if isinstance(node, ir.Assign):
-            for target in node.targets:
-                if isinstance(target, ir.Name) and target.id in function.outer:
-                    set_name(machine, target.id, flag)
-                elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
-                    owner = handler.bound or machine.name(target.value.id)
-                    set_attribute(machine, machine.resolve(owner), target.attr, flag)
-        elif (
-            isinstance(node, ir.Call)
-            and isinstance(node.func, ir.Attribute)
-            and node.func.attr == "set"
-            and isinstance(node.func.value, ir.Name)
-        ):
-            set_name(machine, node.func.value.id, flag)
+        if isinstance(node, (ir.Assign, ir.AugAssign)):
+            targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
+            for target in targets:
+                _note_written(machine, handler, target, flag)
+        elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+            if node.func.attr == "set":
+                _note_place(machine, handler, node.func.value, flag)
+            elif node.func.attr in _PUTS:
+                _note_changed(machine, handler, node.func.value, flag)
         stack.extend(ir.children(node))
+
+
+def _note_written(machine: Collectives, handler: v.Func, target: ir.Expr, flag: Value) -> None:
+    if isinstance(target, ir.Name):
+        if target.id in handler.function.outer:
+            set_name(machine, target.id, flag)
+    elif isinstance(target, ir.Attribute):
+        _note_place(machine, handler, target, flag)
+    elif isinstance(target, ir.Subscript) and _is_outside(handler, target.value):
+        assign_place(machine, target, flag)
+
+
+def _note_place(machine: Collectives, handler: v.Func, place: ir.Expr, flag: Value) -> None:
+    """A variable or an attribute stands for something of this rank's own."""
+    if isinstance(place, ir.Name):
+        set_name(machine, place.id, flag)
+    elif isinstance(place, ir.Attribute) and isinstance(place.value, ir.Name):
+        owner = handler.bound or machine.name(place.value.id)
+        set_attribute(machine, machine.resolve(owner), place.attr, flag)
+
+
+def _note_changed(machine: Collectives, handler: v.Func, place: ir.Expr, flag: Value) -> None:
+    """So does a collection that a method changes."""
+    if _is_outside(handler, place):
+        old = machine.evaluate(place)
+        if isinstance(machine.resolve(old), (v.Seq, v.Map)):
+            assign_place(machine, place, unknown("changed", old, flag))
+
+
+def _is_outside(handler: v.Func, node: ir.Expr) -> bool:
+    """Is it a variable of the code around a handler, or an attribute of one?"""
+    while isinstance(node, (ir.Attribute, ir.Subscript)):
+        node = node.value
+    function = handler.function
+    params = {param.name for param in function.params if param.name != "self"}
+    return isinstance(node, ir.Name) and node.id not in (function.locals | params) - {"self"}
 
 
 def note_seed(

@@ -50,7 +50,8 @@ class UnsyncedBreak(WitnessRule):
 
     A `break`, a `return` or an exit with status 0, inside a loop that synchronizes (a collective, a
     wrapped forward, a backward through DDP), that depends on a rank-local value: early stopping on
-    the loss of this rank, a wall-clock limit, a flag set by a signal handler.
+    the loss of this rank, a wall-clock limit, a flag set by a signal handler, also as an item of a
+    dict or a list.
 
     ## What is not reported
 
