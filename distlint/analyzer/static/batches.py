@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.slicing import MODEL_NAMES
+from distlint.analyzer.static.call_names import MODEL_NAMES
 
 Names = frozenset[str]
 Loop = ir.For | ir.While

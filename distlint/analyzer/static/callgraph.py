@@ -12,13 +12,14 @@ from distlint.analyzer import ir
 from distlint.analyzer.project.module import Imported, Module
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.batches import over_batches
+from distlint.analyzer.static.call_names import MODEL_NAMES
 from distlint.analyzer.static.class_hierarchy import open_hooks, run_by_objects
 from distlint.analyzer.static.closure import Bits, Numbering, close
 from distlint.analyzer.static.factories import names_in_returned
 from distlint.analyzer.static.import_graph import ImportGraph
 from distlint.analyzer.static.kept_values import assignments, read
 from distlint.analyzer.static.mentions import Mentions, Outside, mentions_of
-from distlint.analyzer.static.slicing import MODEL_NAMES, SliceCandidate, slice_candidate
+from distlint.analyzer.static.slicing import SliceCandidate, slice_candidate
 from distlint.analyzer.static.stored_functions import stored_functions
 from distlint.analyzer.static.taint import changed_by
 

@@ -18,7 +18,7 @@ from distlint.analyzer.static.callgraph import callgraph_of
 from distlint.analyzer.static.closure import close
 from distlint.analyzer.static.mentions import Mentions
 from distlint.analyzer.static.slicing import ProgramSlice, Slicer, program_slice
-from distlint.analyzer.static.taint import Flows, TaintAnalysis
+from distlint.analyzer.static.taint import ANYTHING, Flows, TaintAnalysis
 from distlint.analyzer.static.training_mode import MODE
 from distlint.analyzer.static.vocabulary import (
     AGREE,
@@ -405,6 +405,12 @@ class Effects:
         """May a function of this name, called from the module, have modules train or evaluate?"""
         called = self.graph.callable_from(module.key).get(name, ())
         return any(MODE in self.graph.changes(item) for item in called)
+
+    def changed_by_methods(self, module: Module, name: str) -> frozenset[str]:
+        """What short methods of this name, called from the module, change of their objects."""
+        called = self.graph.callable_from(module.key).get(name, ())
+        methods = (item for item in called if item.owner and self.graph.is_short(item))
+        return frozenset[str]().union(*map(self.graph.changes, methods)) - {ANYTHING}
 
     def may_matter(self, module: Module, name: str) -> bool:
         """May a function of this name, called from the module, make a difference?"""

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
+from distlint.analyzer.static.call_names import BY_RANK, EFFECTS, HARMLESS, MODEL_NAMES, MUTATORS
 from distlint.analyzer.static.data_classes import counted_attributes, parted_by_rank
 from distlint.analyzer.static.hooks import sets_stop_flag
 from distlint.analyzer.static.training_mode import MODE, sets_mode
@@ -22,29 +23,6 @@ Names = frozenset[str]
 Keys = frozenset[Any]
 """Names, and (function, name) for the variables that are private to a function."""
 NOTHING: Names = frozenset()
-
-EFFECTS = frozenset(
-    "seed manual_seed manual_seed_all seed_everything set_seed exit _exit quit abort signal spawn"
-    " start_processes notebook_launcher debug_launcher Process setattr exec super run"
-    " add_argument".split()
-)
-"""Calls that change what is known without an assignment: seeds, exits, handlers, entry points."""
-
-HARMLESS = frozenset(
-    "print info debug warning warn error len range enumerate zip isinstance str int float bool min"
-    " max abs round time perf_counter monotonic random format join append items keys values get"
-    " split strip lower upper startswith endswith get_rank get_world_size is_initialized getLogger"
-    " arange device empty empty_like full ones ones_like tensor zeros zeros_like".split()
-)
-"""Calls that do not fail on one rank alone."""
-
-_PURE_MODULES = frozenset(
-    "argparse collections copy dataclasses datetime enum functools inspect itertools logging math"
-    " operator re statistics string textwrap types typing warnings".split()
-)
-"""Modules of the standard library that neither read nor write anything outside the process."""
-
-MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "unet")
 
 
 class Facts(Protocol):
@@ -59,6 +37,8 @@ class Facts(Protocol):
 
     def may_set_mode(self, module: Module, name: str) -> bool: ...
 
+    def changed_by_methods(self, module: Module, name: str) -> Names: ...
+
 
 @dataclass(slots=True)
 class ProgramSlice:
@@ -70,6 +50,8 @@ class ProgramSlice:
     always: set[ir.Stmt] = field(default_factory=set)
     modes: set[ir.Stmt] = field(default_factory=set)
     """What calls functions that have modules train or evaluate."""
+    changes: dict[ir.Stmt, Names] = field(default_factory=dict)
+    """What is changed by methods that are called in branches by the rank."""
     slice_candidate: SliceCandidate | None = None
 
     @property
@@ -82,7 +64,7 @@ class ProgramSlice:
 
     def writes(self, node: ir.Stmt) -> Keys:
         written = self.slice_candidate.written if self.slice_candidate else {}
-        found = written.get(node, NOTHING)
+        found = written.get(node, NOTHING) | self.changes.get(node, NOTHING)
         return found | {MODE} if node in self.modes else found
 
 
@@ -100,6 +82,8 @@ class Entry:
     writes: Keys
     returns: str = ""
     """The function whose value this is; the statement itself is kept anyway."""
+    alone: bool = False
+    """Is it a call in an arm of a branch by the rank?"""
 
 
 @dataclass(slots=True)
@@ -119,11 +103,6 @@ class SliceCandidate:
     written: dict[ir.Stmt, Keys] = field(default_factory=dict)
     """What assignments and loops write."""
     private: dict[ir.Function, Names] = field(default_factory=dict)
-
-
-def fails_alone(name: str) -> bool:
-    """May a call of a function from outside the project, by its full name, fail on one rank?"""
-    return name.rpartition(".")[2] not in HARMLESS and name.partition(".")[0] not in _PURE_MODULES
 
 
 def slice_candidate(
@@ -154,6 +133,9 @@ def program_slice(module: Module, drawn: SliceCandidate, facts: Facts) -> Progra
             setting[name] = facts.may_set_mode(module, name)
         return any(setting[name] for name in entry.called)
 
+    def changes(entry: Entry) -> Names:
+        return NOTHING.union(*(facts.changed_by_methods(module, each) for each in entry.methods))
+
     def tells(entry: Entry) -> bool:
         if (
             entry.forced
@@ -177,6 +159,9 @@ def program_slice(module: Module, drawn: SliceCandidate, facts: Facts) -> Progra
         elif tells(entry):
             result.always.add(entry.node)
             result.needed |= entry.reads
+        elif entry.alone and (changed := changes(entry)):
+            result.changes[entry.node] = changed
+            result.leaves.append(replace(entry, writes=entry.writes | changed))
         elif sets(entry):
             result.modes.add(entry.node)
             result.leaves.append(replace(entry, writes=entry.writes | {MODE}))
@@ -210,6 +195,8 @@ class _Sketcher:
         self.sets: dict[Keys, Keys] = {}
         self.function: ir.Function | None = None
         self.private: Names = frozenset()
+        self.alone = False
+        """Is it in an arm of a branch by the rank?"""
 
     def of_function(self, function: ir.Function) -> None:
         for decorator in function.decorators:
@@ -230,8 +217,11 @@ class _Sketcher:
         self.result.known.add(node)
         if isinstance(node, (ir.If, ir.While)):
             inside = around | self.leaf(node, node.test, NOTHING, around)
+            alone = self.alone
+            self.alone = alone or any(map(BY_RANK.search, ir.tokens_of(node.test)))
             self.block(node.body, inside)
             self.block(node.orelse, inside)
+            self.alone = alone
         elif isinstance(node, ir.For):
             inside = around | self.leaf(node, node.iterable, self.keys(node.target), around)
             self.block(node.body, inside)
@@ -359,6 +349,7 @@ class _Sketcher:
             reads=self.shared(around | self.reads(value)),
             writes=self.shared(frozenset({returns}) if returns else writes),
             returns=returns,
+            alone=self.alone and isinstance(node, ir.Evaluate),
         )
         return entry, calls
 
@@ -404,9 +395,6 @@ def _names_given(call: ir.Call) -> Iterator[str]:
     for argument in call.args:
         if isinstance(argument.value, (ir.Name, ir.Attribute)):
             yield ir.last_name(argument.value)
-
-
-MUTATORS = frozenset("append extend insert remove pop clear update add setdefault set put".split())
 
 
 def written(target: ir.Expr) -> Names:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Imported
-from distlint.analyzer.static.slicing import EFFECTS, MUTATORS, written
+from distlint.analyzer.static.call_names import EFFECTS, MUTATORS
+from distlint.analyzer.static.slicing import written
 from distlint.analyzer.static.training_mode import MODE, sets_mode
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from itertools import chain, repeat
 from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.symbolic import values as v
+from distlint.analyzer.symbolic.continuations import RestOfBlock
 from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.values import Value, const
 
@@ -41,7 +42,7 @@ def skips(
     if machine.log is not None and function in machine.context.entered:
         return False  # in a replay all ranks run what one of them has run
     if not any(map(v.is_own_number, given)):
-        return not machine.context.matters(function)
+        return not (machine.context.matters(function) or _changes_alone(machine, function))
     if machine.context.asks_for_kind(function):
         return False
     if not machine.context.changes_something(function):
@@ -52,6 +53,24 @@ def skips(
         and not machine.context.lets_out(function, own)
         and not machine.context.matters(function)
     )
+
+
+def _changes_alone(machine: Interpreter, function: ir.Function) -> bool:
+    """Does a short method change what may decide something, in a branch by the rank?"""
+    if not function.owner or function.name == "__init__":
+        return False
+    if not machine.context.effects.graph.is_short(function):
+        return False
+    return machine.context.changes_something(function) and _is_in_arm_by_rank(machine)
+
+
+def _is_in_arm_by_rank(machine: Interpreter) -> bool:
+    arms, k = machine.context.arms_by_rank, machine.k
+    while k is not None and arms:
+        if isinstance(k, RestOfBlock) and id(k.block) in arms:
+            return True
+        k = k.next
+    return False
 
 
 def keeps_ranks(

@@ -74,6 +74,8 @@ class ExecutionContext:
         self.static: dict[Hashable, Value] = {}
         self.frames: dict[int, Frame] = {}
         self.entered: set[ir.Function] = set()
+        self.arms_by_rank: set[int] = set()
+        """The arms, by identity, of branches that a test of the rank has decided."""
         self.classes: set[tuple[object, ...]] = {tuple([0] * cluster.size)}
         self.steps = 0
         self.depth = DEEP
@@ -125,6 +127,7 @@ class ExecutionContext:
         self.disagreements = {}
         self.loops_cut, self.loops_left = set(), set()
         self.entered = set()
+        self.arms_by_rank = set()
         self.loops.begin_root()
         self.depth = depth
         self.budget = budget

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.slicing import HARMLESS
+from distlint.analyzer.static.call_names import HARMLESS
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place
 from distlint.analyzer.symbolic.attributes import unknown_attribute

@@ -5,7 +5,7 @@ from __future__ import annotations
 from distlint.analyzer import ir
 from distlint.analyzer.static import hooks
 from distlint.analyzer.static.batches import is_agreement
-from distlint.analyzer.static.slicing import fails_alone
+from distlint.analyzer.static.call_names import fails_alone
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place
 from distlint.analyzer.symbolic.builtin_calls import call_builtin

@@ -163,10 +163,12 @@ class Machine(Iterations):
                     return None
                 self.take_arm(s, k, self.truth(value, s.site))
                 return None
+            self.note_arms(s, value)
             note_test(self, test, value)
             outcome = self.truth(value, s.site)
         else:
             value = self.evaluate(test)
+            self.note_arms(s, value)
             if isinstance(value, (Unknown, v.Phi)) and (
                 self.drops_arm(s, value, k) or self.merge(s, value, k)
             ):
@@ -174,6 +176,13 @@ class Machine(Iterations):
             outcome = holds(self, test, s.site)
         self.take_arm(s, k, outcome)
         return None
+
+    def note_arms(self, s: ir.If, value: Value) -> None:
+        """Note that only some ranks run an arm, where a test of the rank decides, or begins to."""
+        test = s.test
+        first = self.evaluate(test.values[0]) if isinstance(test, ir.BoolOp) else value
+        if v.is_ranked(value) or v.is_ranked(first):
+            self.context.arms_by_rank.update((id(s.body), id(s.orelse)))
 
     def do_assert(self, s: ir.Assert, k: RestOfBlock) -> Stop | None:
         value = self.evaluate(s.test)

@@ -49,7 +49,9 @@ class StateWrittenOnOneRank(WitnessRule):
 
     A variable or attribute that is assigned under a rank check (`best = loss` inside
     `if rank == 0:`) and later read by all ranks, where the result decides which ranks call a
-    collective. The finding is at the test; the assignment is a related location.
+    collective. It may be assigned by a short method of the same file that is called under the rank
+    check, or be a list that the method appends to. The finding is at the test; the assignment is a
+    related location.
 
     ## What is not reported
 

@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.call_names import HARMLESS
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around, calls_of, nodes_of, placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
-from distlint.analyzer.static.slicing import HARMLESS
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import same
 from distlint.rules.setup._order import inits, meant
