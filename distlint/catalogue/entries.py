@@ -44,6 +44,8 @@ FORMS = ("call", "construct", "property", "iterate", "invoke", "enter", "exit", 
 # mesh that only the value knows, such as that of a DTensor.
 GROUP_KINDS = ("world", "node", "receiver", "mesh", *AXES)
 
+WRITTEN = ("data", "checkpoint", "download")
+
 RESULTS = ("uniform", "uniform_in_place", "root_only", "local", "none")
 
 # The condition of a conditional collective. The first lot comes from configuration, the launcher or
@@ -365,6 +367,29 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Write:
+    """A call that writes a file, or that makes an object with methods (``by``) that write it.
+
+    ``path`` is the parameter with the path, or the open file (always with ``opened``); without
+    one, the path is the same in all calls. With ``mode``, the value of that parameter says
+    whether it writes.
+    """
+
+    name: str
+    framework: str
+    form: str = "call"
+    what: str = "data"
+    params: tuple[str, ...] = ()
+    path: str = ""
+    mode: str = ""
+    by: tuple[str, ...] = ()
+    opened: bool = False
+    not_with: tuple[Argument, ...] = ()
+    not_given: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Retired:
     """A name that is gone, on its way out, or was never there."""
 
@@ -418,6 +443,7 @@ Row = (
     | Gradients
     | Neutral
     | Score
+    | Write
     | Retired
 )
 

@@ -15,6 +15,7 @@ from distlint.catalogue.entries import (
     RESULTS,
     TAGS,
     UNIFORM_VALUES,
+    WRITTEN,
     Agreement,
     Argument,
     ClassInfo,
@@ -32,6 +33,7 @@ from distlint.catalogue.entries import (
     Score,
     Seed,
     UniformSource,
+    Write,
 )
 
 STREAMS = ("python", "numpy", "torch")
@@ -348,6 +350,22 @@ TABLES: Mapping[str, Table] = {
         of_params=("enabled_by",),
     ),
     "neutral": Table(Neutral, _CALL, {"reports": _flag, "note": _text}),
+    "write": Table(
+        Write,
+        ("call", "method"),
+        {
+            "what": _one_of(*WRITTEN),
+            "params": _texts,
+            "path": _text,
+            "mode": _text,
+            "by": _texts,
+            "opened": _flag,
+            "not_with": _arguments,
+            "not_given": _texts,
+            "note": _text,
+        },
+        of_params=("path", "mode", "not_given"),
+    ),
     "score": Table(Score, _CALL, {"mean": _flag, "note": _text}),
     "retired": Table(
         Retired,
@@ -396,7 +414,7 @@ def parse_row(
     if aliases and len(names) > 1:
         raise CatalogueError(f"{where}: an entry with several names cannot have aliases")
     _check_params(table, row, where)
-    if subject in ("env", "name") and "form" in table.fields:
+    if subject == "method" or (subject in ("env", "name") and "form" in table.fields):
         values["form"] = subject
     for name in names:
         if "form" in table.fields and "form" not in values:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.rules.checkpoints._written_text import modes_of
+from distlint.rules.checkpoints._written_text import Written, modes_of
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.guards.guards import Guards
@@ -42,7 +42,7 @@ def answer_file(guards: Guards, site: CallSite) -> ir.Expr | None:
         return None
     if site.name in _TO_PATH:
         return file
-    modes = list(modes_of(guards, file, site))
+    modes = list(modes_of(guards, Written(file, site.point)))
     return file if modes and all("w" in mode for mode in modes) else None
 
 

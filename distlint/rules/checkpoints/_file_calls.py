@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.rules.checkpoints._writers import ARRAY_WRITERS, TABLE_WRITERS, WRITERS
+from distlint.catalogue.catalogue import Catalogue
+from distlint.rules.checkpoints._written_text import given_path
 
 Table = Mapping[str, tuple[int, str]]
 """Where the path stands among the arguments of a function, and its keyword."""
@@ -17,7 +18,6 @@ def last_names(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name.rpartition(".")[2] for name in names)
 
 
-_WRITES = {**WRITERS, **ARRAY_WRITERS}
 _MAKES = {"os.makedirs": (0, "name"), "os.mkdir": (0, "path")}
 _READS = {
     "torch.load": (0, "f"),
@@ -39,16 +39,21 @@ _READ_METHODS = {
     "load_from_disk": (0, "dataset_path"),
 }
 """Methods of models, tokenizers and data sets, by their names alone."""
-_WRITE_METHODS = {**TABLE_WRITERS, "save": (0, "path")}
+_WRITE_METHODS = {"save": (0, "path")}
 _PATH_WRITES = frozenset({"write_text", "write_bytes"})
 _PATH_READS = frozenset({"read_text", "read_bytes"})
 """Methods of the path itself."""
 
 
-WRITERS_OF_FILES = last_names(_WRITES) | {*_WRITE_METHODS, *_PATH_WRITES, "open"}
+_OWN_WRITERS = frozenset({*_WRITE_METHODS, *_PATH_WRITES, "open"})
 MAKERS_OF_FOLDERS = last_names(_MAKES)
 READERS_OF_FILES = last_names(_READS) | {*_READ_METHODS, *_PATH_READS, "open"}
 """The last names of these calls."""
+
+
+def writers_of_files(catalogue: Catalogue) -> frozenset[str]:
+    """The last names of the calls that write a file."""
+    return (catalogue.write_names - catalogue.row_names) | _OWN_WRITERS
 
 
 def written_file(objects: Objects, site: CallSite) -> ir.Expr | None:
@@ -57,8 +62,14 @@ def written_file(objects: Objects, site: CallSite) -> ir.Expr | None:
         path, position = _opened(objects, site)
         mode = objects.constant(objects.argument(site, "mode", position), site.point, "r")
         return path if isinstance(mode, str) and "w" in mode else None
-    methods = TABLE_WRITERS if objects.called(site) else _WRITE_METHODS
-    return _argument(objects, site, _WRITES, methods, _PATH_WRITES)
+    row = objects.catalogue.writes(objects.called(site))
+    if row is not None:
+        return given_path(objects, row, site) if not row.by else None
+    row = objects.catalogue.method_writes(site.name)
+    if row is not None and isinstance(site.call.func, ir.Attribute):
+        return given_path(objects, row, site) if objects.callee(site) is None else None
+    methods = {} if objects.called(site) else _WRITE_METHODS
+    return _argument(objects, site, {}, methods, _PATH_WRITES)
 
 
 def made_folder(objects: Objects, site: CallSite) -> ir.Expr | None:

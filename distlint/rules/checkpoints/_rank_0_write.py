@@ -13,6 +13,7 @@ from distlint.rules.checkpoints._all_ranks import on_rank_0_only
 if TYPE_CHECKING:
     from distlint.analyzer.static.guards.guards import Guards
     from distlint.analyzer.static.objects.sites import CallSite
+    from distlint.rules.checkpoints._written_text import Written
     from distlint.source.finding import Fix
 
 _TAKES = frozenset(
@@ -25,8 +26,11 @@ _TAKES = frozenset(
 _READS = frozenset({"load", "open", "load_file", "from_pretrained", "read_text"})
 
 
-def fix_of(guards: Guards, site: CallSite, path: ir.Expr, draft: Draft) -> Fix:
+def fix_of(guards: Guards, site: CallSite, written: Written, draft: Draft) -> Fix:
     """A rank check around a write, where no other rank needs the file afterwards."""
+    path = written.file
+    if written.point.statement is not site.point.statement:
+        raise CannotFix("the other ranks have already emptied the file")
     if site.name == "save_pretrained":
         raise CannotFix("all ranks gather a model whose weights are sharded")
     for read in guards.objects.calls(_READS):

@@ -1,4 +1,4 @@
-"""Which calls write a file or folder, and where its path stands among their arguments."""
+"""Which calls write a file or directory, and where its path stands among their arguments."""
 
 from __future__ import annotations
 
@@ -6,69 +6,73 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.rules.checkpoints._answers import answer_file
-from distlint.rules.checkpoints._written_text import TEXT_NAMES, written_file
+from distlint.rules.checkpoints._written_text import TEXT_NAMES, Written, given_path, written_file
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.objects.sites import CallSite
+    from distlint.analyzer.static.reaching_definitions import Point
+    from distlint.catalogue.catalogue import Catalogue, Write
 
-WRITERS = {
-    "torch.save": (1, "f"),
-    "torch.jit.save": (1, "f"),
-    "safetensors.torch.save_file": (1, "filename"),
-    "safetensors.torch.save_model": (1, "filename"),
-}
-"""Functions that write a file: where the path stands among their arguments."""
-ARRAY_WRITERS = {
-    "joblib.dump": (1, "filename"),
-    "numpy.save": (0, "file"),
-    "numpy.savez": (0, "file"),
-    "numpy.savez_compressed": (0, "file"),
-    "numpy.savetxt": (0, "fname"),
-}
-"""Functions that write other data, by the name of the file."""
-_DATA_WRITERS = {
-    "pickle.dump": (1, "file"),
-    "json.dump": (1, "fp"),
-    "yaml.dump": (1, "stream"),
-    "yaml.safe_dump": (1, "stream"),
-    **ARRAY_WRITERS,
-    "shutil.copytree": (1, "dst"),
-}
-TABLE_WRITERS = {
-    "to_csv": (0, "path_or_buf"),
-    "to_json": (0, "path_or_buf"),
-    "to_excel": (0, "excel_writer"),
-    "to_pickle": (0, "path"),
-    "to_parquet": (0, "path"),
-    "save_to_disk": (0, "dataset_path"),
-    "save_pretrained": (0, "save_directory"),
-}
-"""Methods of tables, data sets and models, by their names alone."""
-_BY_OTHERS = frozenset({"save_function"})
-"""Options by which the caller passes what writes, such as Accelerate's ``save``."""
-
+_DEPTH = 4
+"""How many calls are followed from a method to the function that made the object."""
 _OPENERS = frozenset({"open", "write_text", "write_bytes"})
-NAMES = frozenset(name.rpartition(".")[2] for name in WRITERS)
-_DATA_NAMES = frozenset(name.rpartition(".")[2] for name in _DATA_WRITERS) | {*TABLE_WRITERS}
 
 
-def names_in(module: Module) -> frozenset[str]:
+def names_in(module: Module, catalogue: Catalogue) -> frozenset[str]:
     """The last names of the calls that may write in a module."""
-    names = NAMES | _DATA_NAMES
+    names = catalogue.write_names
     return names if _OPENERS.isdisjoint(module.tokens) else names | TEXT_NAMES
 
 
-def written_to(guards: Guards, site: CallSite) -> ir.Expr | None:
-    """The path, or the open file, that a call writes to."""
-    called = guards.objects.called(site)
-    writer = WRITERS.get(called, _DATA_WRITERS.get(called))
-    if writer is None and not called and isinstance(site.call.func, ir.Attribute):
-        writer = TABLE_WRITERS.get(site.name)
-        if any(each.keyword in _BY_OTHERS for each in site.call.args):
-            return None
-    if writer is None:  # a download is of another rule
-        return written_file(guards, site) if answer_file(guards, site) is None else None
-    position, keyword = writer
-    return guards.objects.argument(site, keyword, position).value
+def is_checkpoint(objects: Objects, site: CallSite) -> bool:
+    """Does a call save a checkpoint?"""
+    row = objects.catalogue.writes(objects.called(site))
+    return row is not None and row.what == "checkpoint"
+
+
+def written_to(guards: Guards, site: CallSite) -> Written | None:
+    """The path, or the open file, that a call writes to, and where it is written so."""
+    path = path_written(guards.objects, site)
+    if path is not None:
+        return Written(path, site.point)
+    if row_of(guards.objects, site) is not None or answer_file(guards, site) is not None:
+        return None  # a download is of another rule
+    return written_file(guards, site)
+
+
+def path_written(objects: Objects, site: CallSite) -> ir.Expr | None:
+    """The path, or the open file, that a function or method is given to write to."""
+    row = row_of(objects, site)
+    return given_path(objects, row, site) if row is not None and not row.by else None
+
+
+def row_of(objects: Objects, site: CallSite) -> Write | None:
+    """What the catalogue says that a call writes, a download apart."""
+    called = objects.called(site)
+    row = objects.catalogue.writes(called)
+    func = site.call.func
+    if row is None and not called and isinstance(func, ir.Attribute):
+        made = _class_made(objects, func.value, site.point, _DEPTH)
+        row = objects.catalogue.writes(f"{made}.{site.name}") if made else None
+        row = row or objects.catalogue.method_writes(site.name)
+    return row if row is not None and row.what != "download" else None
+
+
+def _class_made(objects: Objects, node: ir.Expr, point: Point, depth: int) -> str:
+    """The class of what a framework's function returned: ``Image.open(path).convert("RGB")``."""
+    for origin in objects.origins(node, point) if depth else ():
+        site = origin.site
+        if site is None or origin.attributes or origin.item is not None:
+            continue
+        called = objects.called(site)
+        if not called and isinstance(site.call.func, ir.Attribute):
+            owner = _class_made(objects, site.call.func.value, site.point, depth - 1)
+            called = f"{owner}.{site.name}" if owner else ""
+        entry = objects.catalogue.lookup(called) if called else None
+        kinds = entry.returns.kinds if entry is not None and entry.returns is not None else ""
+        if isinstance(kinds, str) and objects.catalogue.is_class(kinds):
+            return kinds
+    return ""

@@ -21,9 +21,9 @@ from distlint.rules.checkpoints._all_ranks import LOOKS
 from distlint.rules.checkpoints._file_calls import (
     MAKERS_OF_FOLDERS,
     READERS_OF_FILES,
-    WRITERS_OF_FILES,
     made_folder,
     read_file,
+    writers_of_files,
     written_file,
 )
 from distlint.rules.setup._order import tests_around
@@ -37,8 +37,6 @@ MEETS = re.compile(
 ONLY_LOOK = frozenset({"exists", "isfile", "isdir", "sleep"})
 """Those of them by which the ranks do not meet."""
 
-_CALLED = WRITERS_OF_FILES | MAKERS_OF_FOLDERS
-_USES = READERS_OF_FILES | WRITERS_OF_FILES
 _JOINED = {
     True: {("!=", -1), (">", -1), (">=", 0), ("is not", None), ("!=", None)},
     False: {("==", -1), ("<=", -1), ("<", 0), ("is", None), ("==", None)},
@@ -80,7 +78,7 @@ def guarded_writes(writers: Writers) -> Iterator[Write]:
     With the calls of functions that test the rank themselves.
     """
     objects = writers.objects
-    for site in objects.calls(_CALLED):
+    for site in objects.calls(_called(objects)):
         used = written_by(objects, site)
         around = _place_of_test(site)
         if used is not None and around is not None:
@@ -109,16 +107,25 @@ def _written_through(writers: Writers, site: CallSite) -> Iterator[Write]:
 
 def _scopes_that_use(objects: Objects) -> Iterator[Scope]:
     """Where something may be read or written, or a function is named that does."""
-    names = {*_USES, *(f.name for f in objects.module.functions if not _USES.isdisjoint(f.tokens))}
+    uses = _uses(objects)
+    names = {*uses, *(f.name for f in objects.module.functions if not uses.isdisjoint(f.tokens))}
     for scope in objects.names.scopes:
         tokens = scope.function.tokens if scope.function is not None else objects.module.tokens
         if not names.isdisjoint(tokens):
             yield scope
 
 
+def _called(objects: Objects) -> frozenset[str]:
+    return writers_of_files(objects.catalogue) | MAKERS_OF_FOLDERS
+
+
+def _uses(objects: Objects) -> frozenset[str]:
+    return writers_of_files(objects.catalogue) | READERS_OF_FILES
+
+
 def written_by(objects: Objects, site: CallSite) -> Used | None:
     """What a call writes itself."""
-    if site.name not in _CALLED and site.name not in objects.module.aliases:
+    if site.name not in _called(objects) and site.name not in objects.module.aliases:
         return None
     made = made_folder(objects, site)
     path = made if made is not None else written_file(objects, site)
@@ -138,7 +145,7 @@ class Writers:
         self.objects = objects
         self._paths = [
             part
-            for site in objects.calls(_USES)
+            for site in objects.calls(_uses(objects))
             if (path := _used_by(objects, site)) is not None
             for part in expressions_in(path)
             if isinstance(part, ir.Expr)

@@ -20,7 +20,7 @@ from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._file_calls import (
     MAKERS_OF_FOLDERS,
     READERS_OF_FILES,
-    WRITERS_OF_FILES,
+    writers_of_files,
 )
 from distlint.rules.checkpoints._found import read_where_found
 from distlint.rules.checkpoints._method_reads import ends_in_leave, meets_in, used_by_methods
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 4
 
-_NAMES = WRITERS_OF_FILES | MAKERS_OF_FOLDERS | READERS_OF_FILES
+_NAMES = MAKERS_OF_FOLDERS | READERS_OF_FILES
 
 
 class LoadAfterRank0Save(SourceRule):
@@ -327,7 +327,7 @@ dist.barrier()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if _NAMES.isdisjoint(module.tokens):
+        if (_NAMES | writers_of_files(catalogue)).isdisjoint(module.tokens):
             return
         guards = guards_of(module, catalogue)
         by_words = is_distributed(module) or "rank" in module.tokens

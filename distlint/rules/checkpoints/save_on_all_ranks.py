@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.paths import is_own
+from distlint.analyzer.static.guards.samples import is_of_sample
 from distlint.analyzer.static.names import placed
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -18,10 +19,13 @@ from distlint.rules.checkpoints._emptied import emptied_by_all
 from distlint.rules.checkpoints._failures import keeps_failure
 from distlint.rules.checkpoints._locks import is_locked
 from distlint.rules.checkpoints._rank_0_write import fix_of
-from distlint.rules.checkpoints._writers import NAMES, WRITERS, names_in, written_to
-from distlint.rules.checkpoints._written_text import (
-    modes_of,
+from distlint.rules.checkpoints._writers import (
+    is_checkpoint,
+    names_in,
+    path_written,
+    written_to,
 )
+from distlint.rules.checkpoints._written_text import Written, modes_of
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -76,10 +80,13 @@ class SaveOnAllRanks(SourceRule):
 
     With severity info: other data, as by `json.dump`, `numpy.save`, `to_csv`, `save_to_disk`,
     `save_pretrained` or `shutil.copytree`, also if it is serialized first, and text:
-    `file.write(json.dumps(results))`, `file.write(f"{loss}")`; and a file that all ranks open with
-    mode `w` while only one of them writes. Hooks of a `TrainerCallback` of transformers, such as
-    `on_save`, are called on all ranks, and so are those of Lightning's modules, data modules and
-    callbacks, except `prepare_data`, where a `Trainer` is made for several devices.
+    `file.write(json.dumps(results))`, `file.write(f"{loss}")`, `csv.writer(file).writerow(row)`;
+    images, figures and sound (`Image.save`, `plt.savefig`, `cv2.imwrite`, `soundfile.write`);
+    `h5py.File`, `numpy.memmap`, `zipfile.ZipFile` and `tarfile.open` with a mode that writes; and a
+    file that all ranks open with mode `w` while only one of them writes. Hooks of a
+    `TrainerCallback` of transformers, such as `on_save`, are called on all ranks, and so are those
+    of Lightning's modules, data modules and callbacks, except `prepare_data`, where a `Trainer` is
+    made for several devices.
 
     ## What is not reported
 
@@ -88,12 +95,13 @@ class SaveOnAllRanks(SourceRule):
       this file and in others.
     - The path contains the rank, a number computed from it (`step = rank + total`), a process id
       or a random name, or is an in-memory buffer.
+    - The path is made with what a batch of a loader holds, such as the names of its samples.
     - Functions that decide themselves which rank writes: `accelerator.save`,
       `trainer.save_checkpoint`, `torch.distributed.checkpoint`, `save_pretrained` with a
       `save_function`.
     - A loop that skips existing files: this divides the work between the ranks.
     - A subclass for distributed runs overrides the method and checks the rank.
-    - Other data that is appended to a file, and constant text.
+    - Other data that is appended to a file, constant text and single files that are copied.
     - Writes under a file lock: `with FileLock(path):`.
     - The process fails in the same branch, such as one for a loss that is not finite, or an
       exception handler: it saves what led to its failure. An exit after the training is no
@@ -120,18 +128,19 @@ class SaveOnAllRanks(SourceRule):
     exceptions = (Severity.INFO,)
     words = ("torch.save(",)
     shared = (
-        r"\bsave\(",
-        r"\bsave_file\(",
-        r"\bsave_model\(",
-        r"\b(?:safe_)?dump\(",
-        r"\bwrite(?:lines|_text|_bytes)?\(",
+        r"\b(?:im|m?vol|mim)?save\(",
+        r"\bsave(?:_file|_model|_image|_npz|_pretrained|_to_disk|fig|mat|txt|z|z_compressed)\(",
+        r"\b(?:safe_)?dump(?:_all)?\(",
+        r"\bwrite(?:lines|r|row|rows|header|_text|_bytes|_all|_batch)?\(",
+        r"\bwrite_(?:feather|file|image|jpeg|png|table|video|point_cloud|triangle_mesh)\(",
+        r"\b(?:im|mim|m?vol)write\(",
         r"\bprint\(.*\bfile\s*=",
         r"\bcopytree\(",
-        r"\bsavez(?:_compressed)?\(",
-        r"\bsavetxt\(",
-        r"\bsave_pretrained\(",
-        r"\bsave_to_disk\(",
-        r"\bto_(?:csv|json|excel|pickle|parquet)\(",
+        r"\bmake_archive\(",
+        r"memmap\(",
+        r"\bappend_data\(",
+        r"\b(?:h5py|zipfile|tarfile)\b",
+        r"\bto_?(?:csv|excel|feather|file|hdf|json|orc|parquet|pickle|stata)\(",
     )
 
     good = (
@@ -332,15 +341,14 @@ dist.destroy_process_group()
         self, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterator[Finding]:
         """Saves behind a test of the local rank: one writer for each node, not one in all."""
-        if _LOCAL.isdisjoint(module.tokens) or NAMES.isdisjoint(module.tokens):
+        names = catalogue.write_names
+        if _LOCAL.isdisjoint(module.tokens) or names.isdisjoint(module.tokens):
             return
         guards = guards_of(module, catalogue)
-        for site in guards.objects.calls(NAMES):
-            called = guards.objects.called(site)
-            if called not in WRITERS or not _asks_local_rank(guards, site):
+        for site in guards.objects.calls(names):
+            if not is_checkpoint(guards.objects, site) or not _asks_local_rank(guards, site):
                 continue
-            position, keyword = WRITERS[called]
-            path = guards.objects.argument(site, keyword, position).value
+            path = path_written(guards.objects, site)
             if path is None or is_own(guards, path, site.point):
                 continue
             finding = self.finding(
@@ -370,16 +378,20 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         yield from self._on_each_node(module, catalogue, locators)
         yield from self._emptied(module, catalogue, locators)
-        for site, guards in on_all_ranks(module, catalogue, names_in(module), fits=written_to):
-            path = written_to(guards, site)
-            if path is None or is_own(guards, path, site.point):
+        names = names_in(module, catalogue)
+        for site, guards in on_all_ranks(module, catalogue, names, fits=written_to):
+            written = written_to(guards, site)
+            if written is None or is_own(guards, written.file, written.point):
+                continue
+            path = written.file
+            if is_of_sample(guards, path, written.point):
                 continue
             if _is_shared_work(site, path) or keeps_failure(guards, site):
                 continue
             if is_locked(guards, site.point):
                 continue
-            is_data = guards.objects.called(site) not in WRITERS
-            if is_data and _is_added_to(guards, site, path):
+            is_data = not is_checkpoint(guards.objects, site)
+            if is_data and _is_added_to(guards, written):
                 continue
             yield self.finding(
                 message=f"all ranks write to the same file with `{site.name}`",
@@ -391,15 +403,15 @@ dist.destroy_process_group()
                     fix_of,
                     guards,
                     site,
-                    path,
+                    written,
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
 
 
-def _is_added_to(guards: Guards, site: CallSite, file: ir.Expr) -> bool:
+def _is_added_to(guards: Guards, written: Written) -> bool:
     """Is a file opened to append to it?"""
-    return any("a" in mode for mode in modes_of(guards, file, site))
+    return any("a" in mode for mode in modes_of(guards, written))
 
 
 def _is_shared_work(site: CallSite, path: ir.Expr) -> bool:
