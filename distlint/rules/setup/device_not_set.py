@@ -16,8 +16,16 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._device_settings import (
+    SETTERS,
+    binds,
+    enters_device,
+    is_option_passed,
+    is_set_by_framework,
+    is_spawned,
+    may_be_nccl,
+)
 from distlint.rules.setup._order import (
-    backend_of,
     inits,
     is_reached,
     surely_ran,
@@ -37,11 +45,6 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_BINDS = frozenset({"set_device", "set_device_index", "device_id", "CUDA_VISIBLE_DEVICES"})
-_OTHERS = frozenset(
-    {"accelerate", "deepspeed", "lightning", "pytorch_lightning", "ray", "transformers"}
-)
-"""Libraries that bind each process to its device themselves; Ray shows it no other."""
 
 _INDEX = re.compile(r"rank|gpu|device", re.IGNORECASE)
 _BARE = ("cuda",)
@@ -79,17 +82,18 @@ class DeviceNotSet(SourceRule):
     ## What is reported
 
     - `init_process_group("nccl")` in a file that uses CUDA, if neither the file nor a project file
-      that it imports calls `torch.cuda.set_device` or passes `device_id=`.
+      that it imports calls `torch.cuda.set_device` or passes `device_id=`. The backend may be
+      chosen by a condition, and the processes be started by another file.
     - Work on the device `"cuda"`, without an index, `barrier()` or a collective of objects before
       all calls of `set_device` in the file: in the same function, or in functions that are called
       in this order.
 
     ## What is not reported
 
-    - The device is set, or `CUDA_VISIBLE_DEVICES` is written, in the file or in one that it
-      imports.
-    - Accelerate, DeepSpeed, Lightning and transformers, which set the device; Ray, which shows each
-      process its own GPU only; tests (`test_*.py`).
+    - The device is set or `CUDA_VISIBLE_DEVICES` is written, in the file or in one that it imports;
+      or the file enters a block `with torch.cuda.device(...)`.
+    - Accelerate, DeepSpeed, Lightning and the `Trainer` of transformers, which set the device; Ray,
+      which shows each process its own GPU only; tests (`test_*.py`).
     - The process group has one process.
     - A function of the project is called that has `device` in its name: it may set the device.
     - The file does not use CUDA otherwise, or uses another backend.
@@ -231,22 +235,19 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "init_process_group" not in module.words or not _OTHERS.isdisjoint(
-            module.imported_roots
-        ):
+        if "init_process_group" not in module.words or is_set_by_framework(module):
             return
         objects = objects_of(module, catalogue)
         guards = guards_of(module, catalogue)
         found = [
             init
             for init in inits(objects)
-            if "nccl" in backend_of(objects, init)
-            and not guards.world_size.makes_group_of_one(init)
+            if may_be_nccl(objects, init) and not guards.world_size.makes_group_of_one(init)
         ]
         if not found or document.is_test:
             return
         locator = locators.of(module.key)
-        if not _BINDS.isdisjoint(module.tokens):
+        if not SETTERS.isdisjoint(module.tokens):
             for early, setting in _before_set(objects):
                 kind = "a collective" if _is_on_current_device(objects, early) else "CUDA"
                 yield self.finding(
@@ -258,11 +259,11 @@ dist.destroy_process_group()
                     help="Call `set_device` before anything uses CUDA",
                 )
             return
-        if _may_be_set_elsewhere(objects):
+        if _may_be_set_elsewhere(objects) or enters_device(objects):
             return
         for init in found:
             here = objects.points_in(init.point.scope)
-            reached = is_reached(objects, init.point)
+            reached = is_reached(objects, init.point) or is_spawned(guards, init.point)
             wraps = "LOCAL_RANK" in module.tokens and any(True for _ in objects.calls_to(*DDP))
             uses = set(_uses_of_cuda(objects.points if reached or wraps else here))
             if not uses:
@@ -305,9 +306,9 @@ def _uses_current(objects: Objects) -> Iterator[CallSite]:
 def _may_be_set_elsewhere(objects: Objects) -> bool:
     """May the group be given the device, or a function of the project set it?"""
     return (
-        "device_id" in objects.module.tokens
+        is_option_passed(objects.module)
         or any(True for _ in _own_calls(objects))
-        or any(not _BINDS.isdisjoint(other.tokens) for other in objects.module.imports)
+        or any(map(binds, objects.module.imports))
     )
 
 
@@ -411,7 +412,8 @@ def _hands_on_device(objects: Objects, points: Iterable[Point]) -> bool:
 
 def _is_index(node: ir.Expr) -> bool:
     return any(
-        isinstance(part, (ir.Name, ir.Attribute)) and _INDEX.search(ir.last_name(part))
+        (isinstance(part, (ir.Name, ir.Attribute)) and _INDEX.search(ir.last_name(part)))
+        or (isinstance(part, ir.Literal) and part.value == "LOCAL_RANK")
         for part in expressions_in(node)
     )
 
