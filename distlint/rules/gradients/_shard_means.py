@@ -136,7 +136,7 @@ def means_of_shards(objects: Objects) -> Iterator[Mean]:
     shards, told = shards_of(objects), set[tuple[int, str]]()
     yield from _evaluated_elsewhere(objects, shards)
     for point in sorted(objects.points, key=lambda each: each.statement.site):
-        for node in nodes_of(point.statement):
+        for node in quotients(point.statement):
             total = _averaged(objects, shards, node, point)
             if total is None or (id(point.scope), total) in told:
                 continue
@@ -176,7 +176,7 @@ def _gives_mean(held: Holder) -> bool:
         return False
     shards = Shards(objects, held)
     for point in objects.points_in(scope):
-        for node in nodes_of(point.statement):
+        for node in quotients(point.statement):
             total = _averaged(objects, shards, node, point)
             if total is not None:
                 flow = Flow(objects, scope, total)
@@ -195,6 +195,15 @@ def used_at(objects: Objects, site: CallSite) -> int | None:
     if isinstance(statement, ir.Return):
         return used_by_callers(objects, site.point.scope)
     return statement.site if any(map(asks_rank, tests_around(site.point))) else None
+
+
+def quotients(statement: ir.Stmt) -> Iterator[ir.Expr]:
+    """The expressions of a statement, with ``total / count`` for ``total /= count``."""
+    for node in nodes_of(statement):
+        if isinstance(node, ir.Expr):
+            yield node
+    if isinstance(statement, ir.AugAssign) and statement.op == "/":
+        yield ir.Binary("/", statement.target, statement.value)
 
 
 def _averaged(objects: Objects, shards: Shards, node: ir.Expr, point: Point) -> str | None:
@@ -289,12 +298,12 @@ def _is_collected(
         loop not in around
         and ((loop.iterable, at) in shards or (inner_of(loop.iterable), at) in shards)
         and _evaluates(loop, at)
-        and _is_of_items(objects, loop, name, point)
+        and is_of_items(objects, loop, name, point)
         for loop, at in _filling(objects, point.scope, name, filled)
     )
 
 
-def _is_of_items(objects: Objects, loop: ir.For, name: str, point: Point) -> bool:
+def is_of_items(objects: Objects, loop: ir.For, name: str, point: Point) -> bool:
     """Does a value come of the batches of a loop, and not of a clock?"""
     return Flow(objects, point.scope, name).comes_from(ir.names_bound(loop.target))
 
@@ -327,22 +336,22 @@ def total_of(node: ir.Expr) -> str | None:
 
 def _is_local(objects: Objects, shards: Shards, total: str, count: ir.Expr, point: Point) -> bool:
     """Is a sum of one rank divided by the number of batches, or samples, of that rank?"""
-    loops = {loop.site: (loop, at) for loop, at in _adding(objects, point.scope, total)}
+    loops = {loop.site: (loop, at) for loop, at in adding(objects, point.scope, total)}
     for loop, at in loops.values():
         if (loop.iterable, at) not in shards and (inner_of(loop.iterable), at) not in shards:
             continue
-        if not _evaluates(loop, at) or not _is_of_items(objects, loop, total, point):
+        if not _evaluates(loop, at) or not is_of_items(objects, loop, total, point):
             continue
         if isinstance(count, ir.Call) and path_of(count.func) == ("len",) and count.args:
             return (count.args[0].value, point) in shards
         counted = total_of(count)
         return counted is not None and any(
-            other is loop for other, _ in _adding(objects, point.scope, counted)
+            other is loop for other, _ in adding(objects, point.scope, counted)
         )
     return False
 
 
-def _adding(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For, Point]]:
+def adding(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For, Point]]:
     """The loops in which a function adds to a variable."""
     for point in objects.points_in(scope):
         statement = point.statement

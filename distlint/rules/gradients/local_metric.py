@@ -23,6 +23,7 @@ from distlint.rules.gradients._local_scores import LocalScore, scores_of_shards
 from distlint.rules.gradients._logged_parts import MEETS, logged_parts
 from distlint.rules.gradients._sample_counts import counted_fields
 from distlint.rules.gradients._shard_means import Shards, means_of_shards, total_of
+from distlint.rules.gradients._whole_counts import sums_over_all
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -72,8 +73,9 @@ class LocalMetricAsGlobal(SourceRule):
       ranks is summed again in the next iteration.
     - `accelerator.gather` of predictions in an evaluation loop: it keeps the samples that were
       duplicated to fill the last batch.
-    - A sum over a loader with a `DistributedSampler` that is divided by `len(loader.dataset)` and
-      never reduced.
+    - A sum over a loader with a `DistributedSampler` that is divided by the number of samples or
+      batches of the whole dataset, such as `len(loader.dataset)` or `len(dataset) // batch_size`,
+      and never reduced.
     - As info: a mean over the part of such a loader, in an evaluation, that is never reduced and
       by which one rank then decides, or which it reports: the best checkpoint, the validation
       accuracy. It may be a sum divided by a count, or a mean of values that were collected in a
@@ -349,9 +351,12 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                 effect="each batch counts the same in the metric, on every rank",
                 help="Use the length of one of its tensors",
             )
-        for point in _local_means(objects):
+        of_all = dict(sums_over_all(objects))
+        for point in {**of_all, **dict.fromkeys(_local_means(objects), False)}:
             yield self.finding(
-                message="local sum is divided by the size of the whole dataset",
+                message="local sum is divided by the number of batches of the whole dataset"
+                if of_all.get(point)
+                else "local sum is divided by the size of the whole dataset",
                 severity=Severity.WARNING,
                 place=locator.place(point.statement.site),
                 effect="the value is too small by a factor of the world size",
