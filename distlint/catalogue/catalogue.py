@@ -31,6 +31,7 @@ from distlint.catalogue.entries import (
 )
 from distlint.catalogue.schema import FILE_KEYS, TABLES, CatalogueError, nearest, parse_row
 from distlint.catalogue.shipped import FRAMEWORKS, HEAD_KEYS, frameworks
+from distlint.catalogue.writes import Writes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -101,12 +102,12 @@ class Catalogue:
         self._families: dict[str, ClassInfo] = {}
         self._hints: dict[str, str] = {}
         self._telltales: dict[str, str] = {}
-        self._writes: dict[str, Write] = {}
         self._retired: dict[str, Retired] = {}
         self._found: dict[str, Entry | None] = {}
         self._ancestries: dict[str, tuple[str, ...]] = {}
         self._telling: frozenset[str] = frozenset()
         """Owners of names that meet other ranks, or tell them apart: classes, and modules."""
+        self.writes = Writes()
         self.files: tuple[str, ...] = ()
         self.own_packages: frozenset[str] = frozenset()
         """Import roots that entries of the user's own speak about."""
@@ -128,10 +129,6 @@ class Catalogue:
         """The streams that functions of a name seed."""
         self.handling: frozenset[str] = frozenset()
         """Functions that are given handlers of signals."""
-        self.write_names: frozenset[str] = frozenset()
-        """Functions and methods that write files."""
-        self.row_names: frozenset[str] = frozenset()
-        """Those of them that are methods of objects made to write one file."""
         self.batch_params: frozenset[str] = frozenset()
         """Parameters of overridden methods that hold the batch of this rank."""
         self.known_names: frozenset[str] = frozenset()
@@ -319,14 +316,6 @@ class Catalogue:
         entry = self._bare_names.get(name)
         return entry.uniform if entry else None
 
-    def writes(self, dotted: str) -> Write | None:
-        """What a call of this dotted name writes."""
-        return self._writes.get(dotted)
-
-    def method_writes(self, name: str) -> Write | None:
-        """What a method of an otherwise unknown object writes, by its name."""
-        return self._writes.get(f".{name}")
-
     def entries(self) -> Iterator[Entry]:
         """All entries with a dotted name."""
         return iter(self._entries.values())
@@ -400,7 +389,7 @@ class Catalogue:
             self._retired[name] = record
             return name
         if isinstance(record, Write):
-            self._writes[name if record.form == "call" else f".{name}"] = record
+            self.writes.add(record)
             return name
         if getattr(record, "form", "") in _UNDOTTED:
             entries = self._env if getattr(record, "form", "") == "env" else self._bare_names
@@ -477,10 +466,6 @@ class Catalogue:
         self.steady_names = frozenset(steady)
         self.seeding = seeding
         self.handling = frozenset(handling)
-        self.row_names = frozenset(name for each in self._writes.values() for name in each.by)
-        self.write_names = frozenset(
-            name for each in self._writes.values() for name in each.by or (_last(each.name),)
-        )
         self.known_names = frozenset(map(_last, self._entries))
         self.batch_params = frozenset(
             name

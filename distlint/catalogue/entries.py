@@ -372,7 +372,8 @@ class Write:
 
     ``path`` is the parameter with the path, or the open file (always with ``opened``); without
     one, the path is the same in all calls. With ``mode``, the value of that parameter says
-    whether it writes.
+    whether it writes. A download is ``cached`` if it looks for the files first, and ``names`` is
+    the parameter that may also be the path of a file.
     """
 
     name: str
@@ -384,6 +385,8 @@ class Write:
     mode: str = ""
     by: tuple[str, ...] = ()
     opened: bool = False
+    cached: bool = False
+    names: str = ""
     not_with: tuple[Argument, ...] = ()
     not_given: tuple[str, ...] = ()
     note: str = ""

@@ -53,7 +53,7 @@ READERS_OF_FILES = last_names(_READS) | {*_READ_METHODS, *_PATH_READS, "open"}
 
 def writers_of_files(catalogue: Catalogue) -> frozenset[str]:
     """The last names of the calls that write a file."""
-    return (catalogue.write_names - catalogue.row_names) | _OWN_WRITERS
+    return (catalogue.writes.names - catalogue.writes.names_of_writers) | _OWN_WRITERS
 
 
 def written_file(objects: Objects, site: CallSite) -> ir.Expr | None:
@@ -62,10 +62,10 @@ def written_file(objects: Objects, site: CallSite) -> ir.Expr | None:
         path, position = _opened(objects, site)
         mode = objects.constant(objects.argument(site, "mode", position), site.point, "r")
         return path if isinstance(mode, str) and "w" in mode else None
-    row = objects.catalogue.writes(objects.called(site))
+    row = objects.catalogue.writes.of(objects.called(site))
     if row is not None:
         return given_path(objects, row, site) if not row.by else None
-    row = objects.catalogue.method_writes(site.name)
+    row = objects.catalogue.writes.of_method(site.name)
     if row is not None and isinstance(site.call.func, ir.Attribute):
         return given_path(objects, row, site) if objects.callee(site) is None else None
     methods = {} if objects.called(site) else _WRITE_METHODS

@@ -23,13 +23,13 @@ _OPENERS = frozenset({"open", "write_text", "write_bytes"})
 
 def names_in(module: Module, catalogue: Catalogue) -> frozenset[str]:
     """The last names of the calls that may write in a module."""
-    names = catalogue.write_names
+    names = catalogue.writes.names
     return names if _OPENERS.isdisjoint(module.tokens) else names | TEXT_NAMES
 
 
 def is_checkpoint(objects: Objects, site: CallSite) -> bool:
     """Does a call save a checkpoint?"""
-    row = objects.catalogue.writes(objects.called(site))
+    row = objects.catalogue.writes.of(objects.called(site))
     return row is not None and row.what == "checkpoint"
 
 
@@ -52,12 +52,12 @@ def path_written(objects: Objects, site: CallSite) -> ir.Expr | None:
 def row_of(objects: Objects, site: CallSite) -> Write | None:
     """What the catalogue says that a call writes, a download apart."""
     called = objects.called(site)
-    row = objects.catalogue.writes(called)
+    row = objects.catalogue.writes.of(called)
     func = site.call.func
     if row is None and not called and isinstance(func, ir.Attribute):
         made = _class_made(objects, func.value, site.point, _DEPTH)
-        row = objects.catalogue.writes(f"{made}.{site.name}") if made else None
-        row = row or objects.catalogue.method_writes(site.name)
+        row = objects.catalogue.writes.of(f"{made}.{site.name}") if made else None
+        row = row or objects.catalogue.writes.of_method(site.name)
     return row if row is not None and row.what != "download" else None
 
 

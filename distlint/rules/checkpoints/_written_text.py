@@ -66,7 +66,7 @@ def _file_of(guards: Guards, site: CallSite) -> Written | None:
     if file is None:
         return None
     for origin in objects.origins(file, site.point):
-        row = objects.catalogue.writes(objects.called(origin.site)) if origin.site else None
+        row = objects.catalogue.writes.of(objects.called(origin.site)) if origin.site else None
         if row is not None and origin.site is not None and site.name in row.by:
             return _file_of_writer(objects, row, origin.site)
     return _opened(objects, file, site.point) if site.name in TEXT_NAMES else None
@@ -112,7 +112,9 @@ def _is_made(site: CallSite) -> bool:
 
 def _is_first(guards: Guards, written: Written, site: CallSite) -> bool:
     """Is it the first call that writes to the file, and no object is written there?"""
-    for other in guards.objects.calls(TEXT_NAMES | guards.objects.catalogue.row_names):
+    for other in guards.objects.calls(
+        TEXT_NAMES | guards.objects.catalogue.writes.names_of_writers
+    ):
         into = _file_of(guards, other) if other.name not in _TO_PATH else None
         if into is not None and not written.opened.isdisjoint(into.opened):
             is_before = other.call.site < site.call.site and _is_made(other)

@@ -23,6 +23,7 @@ from distlint.rules.checkpoints._all_ranks import (
     on_all_ranks,
 )
 from distlint.rules.checkpoints._answers import ASK_NAMES, WRITE_NAMES, answer_file
+from distlint.rules.checkpoints._downloads import download_of, files_of, is_fetched_by_one, place_of
 from distlint.rules.checkpoints._locks import is_locked
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -40,16 +41,6 @@ if TYPE_CHECKING:
 _DATASETS = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
 _UNPACKS = re.compile(r"^torchvision\.datasets\.(?:VOC\w+|SBDataset)$")
 """Data sets that unpack the archive each time, also where it is there."""
-_FETCHES = {
-    "urllib.request.urlretrieve": "filename",
-    "torch.hub.download_url_to_file": "dst",
-    "gdown.download": "output",
-    "torchvision.datasets.utils.download_and_extract_archive": "download_root",
-    "torchvision.datasets.utils.download_file_from_google_drive": "root",
-    "torchvision.datasets.utils.download_url": "root",
-}
-"""Functions that download to a path, with their second parameter, which is the path."""
-_FUNCTIONS = frozenset(name.rpartition(".")[2] for name in _FETCHES)
 
 
 class DownloadOnAllRanks(SourceRule):
@@ -87,8 +78,10 @@ class DownloadOnAllRanks(SourceRule):
     ## What is reported
 
     Datasets of torchvision, torchaudio or torchtext with `download=True`, and calls of
-    `urlretrieve`, `torch.hub.download_url_to_file`, `gdown.download` or the functions of
-    `torchvision.datasets.utils` that download, if all ranks of a node reach them at the same time.
+    `urlretrieve`, `torch.hub.download_url_to_file`, `gdown.download`, `nltk.download` or the
+    functions of `torchvision.datasets.utils` that download, if all ranks of a node reach them at
+    the same time. Likewise `torch.hub.load`, `list` and `help`, which unpack a repository into the
+    cache, and `clip.load` and `whisper.load_model` with the name of a model.
     Also an answer of `urlopen` or `requests.get` that is written to a file. In preview, with
     severity info: downloads that first check for the file, in a script whose other processes are
     started only by Lightning's `Trainer`.
@@ -99,7 +92,10 @@ class DownloadOnAllRanks(SourceRule):
     - The process that starts the others calls the function with the same arguments before.
     - `download` depends on the rank.
     - The directory name contains the rank.
-    - Libraries that lock their files: `datasets`, `huggingface_hub`.
+    - Libraries that lock their files (`datasets`, `huggingface_hub`) or put a whole file in place
+      (`torch.hub.load_state_dict_from_url`, the models of torchvision).
+    - Files of a cache that one rank fetches by such a call, under a rank check, or that an earlier
+      call in the file fetches; and repositories and models on the disk.
     - Downloads under a file lock: `with FileLock(path):`.
     - The script runs as one process: `Fabric(devices=1)`.
     - Nothing shows that several processes run this code, neither in the file nor in files of the
@@ -129,6 +125,9 @@ class DownloadOnAllRanks(SourceRule):
         r"\bdownload\b",
         r"\burlretrieve\b",
         r"\bdownload_(?:url|and_extract|file_from)",
+        r"\bhub\.(?:load|list|help)\(|\btorch\.hub\b",
+        r"\bclip\.load\(",
+        r"\bwhisper\.load_model\(",
         r"\burlopen\b",
         r"\b(?:requests|httpx)\b",
     )
@@ -293,20 +292,24 @@ def worker(rank, world):
     ) -> Iterable[Finding]:
         words = module.tokens | module.imported_roots
         asks = not ASK_NAMES.isdisjoint(words)
-        if "download" not in words and _FUNCTIONS.isdisjoint(words) and not asks:
+        functions = catalogue.writes.names_of_downloads
+        if "download" not in words and functions.isdisjoint(words) and not asks:
             return
         if document.is_test:
             return
-        wanted = frozenset(_dataset_names(module)) | _FUNCTIONS | (WRITE_NAMES if asks else set())
-        for site, guards in on_all_ranks(module, catalogue, wanted):
+        wanted = frozenset(_dataset_names(module)) | functions | (WRITE_NAMES if asks else set())
+        reached = on_all_ranks(module, catalogue, wanted, fits=_may_download)
+        fetched = set[tuple[str, frozenset[str]]]()
+        for site, guards in sorted(reached, key=lambda each: each[0].call.site):
             called = guards.objects.called(site)
-            is_data = called.startswith(_DATASETS) and called not in _FETCHES
+            row = download_of(guards.objects, site)
+            is_data = called.startswith(_DATASETS) and row is None
             if is_data:
                 if not _downloads(guards, site):
                     continue
                 place = guards.objects.argument(site, "root", 0).value
-            elif called in _FETCHES:
-                place = guards.objects.argument(site, _FETCHES[called], 1).value
+            elif row is not None:
+                place = place_of(guards.objects, row, site)
             else:
                 place = answer_file(guards, site) if asks else None
                 if place is None:
@@ -325,14 +328,17 @@ def worker(rank, world):
                 fix=partial(
                     _fix,
                     site,
-                    not is_data,
+                    not is_data and not (row is not None and row.cached),
                     frozenset(module.imported_roots),
                     Draft(locators.of(module.key), module, catalogue),
                 ),
             )
             if is_done_by_parent(guards, site):
                 continue
-            looks = not again if is_data else is_looked_for(site)
+            is_cached = row is not None and row.cached
+            if is_cached and (files_of(guards, site) in fetched or is_fetched_by_one(guards, site)):
+                continue
+            looks = not again if is_data else is_cached or is_looked_for(site)
             if looks and is_done_first(guards, site):
                 continue
             if looks and is_before_others(guards, site):
@@ -342,7 +348,18 @@ def worker(rank, world):
                     severity=Severity.INFO,
                     message="each launched process downloads to the same path",
                 )
+            if is_cached:
+                fetched.add(files_of(guards, site))
             yield finding
+
+
+def _may_download(guards: Guards, site: CallSite) -> bool:
+    """Is it a function that downloads, a data set, or what writes an answer?"""
+    return (
+        download_of(guards.objects, site) is not None
+        or guards.objects.called(site).startswith(_DATASETS)
+        or site.name in WRITE_NAMES
+    )
 
 
 def _downloads(guards: Guards, site: CallSite) -> bool:

@@ -341,7 +341,7 @@ dist.destroy_process_group()
         self, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterator[Finding]:
         """Saves behind a test of the local rank: one writer for each node, not one in all."""
-        names = catalogue.write_names
+        names = catalogue.writes.names
         if _LOCAL.isdisjoint(module.tokens) or names.isdisjoint(module.tokens):
             return
         guards = guards_of(module, catalogue)
