@@ -20,12 +20,19 @@ _SAYS = frozenset(
 """What is harmless on each rank: a line is printed several times."""
 
 
+_ASKS = frozenset({"is_initialized"})
+_DEPTH = 2
+"""How many functions lead to the one that makes the group."""
+
+
 def too_early(objects: Objects) -> Iterator[tuple[int, int, str]]:
     """What is taken for rank 0 before the group is made: its site, that of the group, and why."""
-    told = set[int]()
-    for init in _making(objects):
+    told, makes = set[int](), list(_making(objects))
+    for init in makes:
         for point in objects.points_in(init.point.scope):
-            for call in calls_of(point.statement) if surely_before(point, init.point) else ():
+            if not surely_before(point, init.point) or _may_follow(point, makes):
+                continue
+            for call in calls_of(point.statement):
                 site = CallSite(call, point)
                 if call.site not in told and _acts_as_first(objects, site):
                     if not may_be_made(objects, site):
@@ -35,19 +42,63 @@ def too_early(objects: Objects) -> Iterator[tuple[int, int, str]]:
             yield point.statement.site, init.call.site, f"`{flag}` is used"
 
 
+def _may_follow(point: Point, makes: list[CallSite]) -> bool:
+    """Does a call that makes the group stand before a statement of the same function?"""
+    return any(
+        each.point.scope is point.scope and each.call.site < point.statement.site for each in makes
+    )
+
+
 def _making(objects: Objects) -> Iterator[CallSite]:
-    """The calls that make the group, themselves or by a function of the project."""
+    """The calls that make the group, themselves or by functions of the project."""
     yield from inits(objects)
+    known: dict[tuple[ir.Function, int], bool] = {}
     for call, point in objects.nodes(ir.Call):
-        found = function_called(objects, CallSite(call, point))
-        if found is not None and _INIT in found[1].tokens:
-            for statement, around in placed(found[1].body):
-                is_sure = all(isinstance(here.owner, (type(None), ir.With)) for here in around)
-                if is_sure and any(
-                    ir.last_name(inner.func) == _INIT for inner in calls_of(statement)
-                ):
-                    yield CallSite(call, point)
-                    break
+        site = CallSite(call, point)
+        found = function_called(objects, site)
+        if found is not None and _surely_makes(*found, _DEPTH, known):
+            yield site
+
+
+def _surely_makes(
+    objects: Objects,
+    function: ir.Function,
+    depth: int,
+    known: dict[tuple[ir.Function, int], bool],
+) -> bool:
+    """Does a function make the group whenever it is called, also through others?"""
+    key = (function, depth)
+    if key not in known:
+        known[key] = False  # the answer for a function that calls itself
+        known[key] = _makes(objects, function, depth, known)
+    return known[key]
+
+
+def _makes(
+    objects: Objects,
+    function: ir.Function,
+    depth: int,
+    known: dict[tuple[ir.Function, int], bool],
+) -> bool:
+    module = objects.module
+    if not any(_INIT in each.words for each in (module, *module.imports)):
+        return False
+    if _INIT not in function.tokens and not depth:
+        return False
+    scope = objects.scope_of(function)
+    for statement, around in placed(function.body):
+        if not all(isinstance(here.owner, (type(None), ir.With)) for here in around):
+            continue
+        for call in calls_of(statement):
+            if ir.last_name(call.func) == _INIT:
+                return True
+            if not depth or scope is None:
+                continue
+            inner = function_called(objects, CallSite(call, Point(scope, around)))
+            if inner is not None and inner[1] is not function:
+                if _surely_makes(*inner, depth - 1, known):
+                    return True
+    return False
 
 
 def _acts_as_first(objects: Objects, site: CallSite) -> bool:
@@ -62,7 +113,7 @@ def _acts_as_first(objects: Objects, site: CallSite) -> bool:
     return any(
         isinstance(point.statement, ir.If)
         and _asks_helper(where, point.statement.test, point)
-        and _does_something(point.statement.body)
+        and does_something(point.statement.body)
         for point in (where.points_in(scope) if scope is not None else ())
     )
 
@@ -77,7 +128,8 @@ def _asks_helper(objects: Objects, test: ir.Expr, point: Point) -> bool:
     return False
 
 
-def _does_something(block: ir.Block) -> bool:
+def does_something(block: ir.Block) -> bool:
+    """Does a block do more than to print and to log?"""
     calls = [node for node in ir.own_nodes(block) if isinstance(node, ir.Call)]
     return any(ir.last_name(call.func) not in _SAYS for call in calls)
 
@@ -86,13 +138,26 @@ def _does_something(block: ir.Block) -> bool:
 def _falling_back(objects: Objects) -> dict[str, list[ir.Function]]:
     """Functions that answer as on rank 0 where there is no group, by name; also through others."""
     found: dict[str, list[ir.Function]] = {}
+    asks = _ASKS | {each.name for each in objects.module.functions if _asks_for_group(each)}
     for _ in range(2):
         for function in objects.module.functions:
             if function not in found.get(function.name, ()) and (
-                _falls_back(function.body) or not found.keys().isdisjoint(_returned(function))
+                _falls_back(function.body, asks) or not found.keys().isdisjoint(_returned(function))
             ):
                 found.setdefault(function.name, []).append(function)
     return found
+
+
+def _asks_for_group(function: ir.Function) -> bool:
+    """Does a function say whether there is a group, and nothing else?"""
+    if "is_initialized" not in function.tokens or "get_rank" in function.tokens:
+        return False
+    returns = [each for each, _ in placed(function.body) if isinstance(each, ir.Return)]
+    return bool(returns) and not any(
+        isinstance(node, ir.Call)
+        and ir.last_name(node.func) not in ("is_initialized", "is_available")
+        for node in ir.own_nodes(function.body)
+    )
 
 
 def _returned(function: ir.Function) -> frozenset[str]:
@@ -103,14 +168,14 @@ def _returned(function: ir.Function) -> frozenset[str]:
     return frozenset()
 
 
-def _falls_back(block: ir.Block) -> bool:
+def _falls_back(block: ir.Block, asks: frozenset[str]) -> bool:
     """``get_rank() if is_initialized() else 0``, in one expression or as a branch that returns."""
     for index, statement in enumerate(block):
         for node in nodes_of(statement):
-            if isinstance(node, ir.Conditional) and "is_initialized" in ir.tokens_of(node.test):
+            if isinstance(node, ir.Conditional) and not asks.isdisjoint(ir.tokens_of(node.test)):
                 if _is_rank_or_first(node.body, node.orelse):
                     return True
-        if isinstance(statement, ir.If) and "is_initialized" in ir.tokens_of(statement.test):
+        if isinstance(statement, ir.If) and not asks.isdisjoint(ir.tokens_of(statement.test)):
             one, other = map(_answer, (statement.body, statement.orelse or block[index + 1 :]))
             if one is not None and other is not None and _is_rank_or_first(one, other):
                 return True

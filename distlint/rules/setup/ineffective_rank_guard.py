@@ -12,11 +12,13 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.across import origins_across
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._before_trainer import asked_before_trainer
 from distlint.rules.setup._conditions import always
 from distlint.rules.setup._order import ASKS, INIT
 from distlint.rules.setup._too_early import too_early
@@ -78,7 +80,10 @@ class IneffectiveRankGuard(SourceRule):
     - Before `init_process_group` in the same function, or before a function that calls it: a call
       of a helper that acts as on rank 0 while there is no process group, or of a function that
       does more than to print if that helper says so; or the use of an object whose rank flag is
-      true by default. A warning.
+      true by default. The helper, and the function that calls it, may use others of the project. A
+      warning.
+    - `self.global_rank` or `self.local_rank` that the constructor of a `LightningModule` looks at:
+      it is 0 until the module is given to a `Trainer`. A warning.
 
     ## What is not reported
 
@@ -333,6 +338,15 @@ dist.destroy_process_group()
                         effect="what was meant for one rank runs on all of them",
                         help="Use an `if` around the body instead of the `with`",
                     )
+        if not LIGHTNING.isdisjoint(module.imported_roots):
+            for at, name in asked_before_trainer(objects):
+                yield self.finding(
+                    message=f"`self.{name}` is 0 in `__init__`, where no Trainer is attached",
+                    severity=Severity.WARNING,
+                    place=locator.place(at),
+                    effect="every process acts as rank 0",
+                    help="Do this in `setup` or `on_fit_start`",
+                )
         if has_group:
             for site, init, what in too_early(objects):
                 yield self.finding(

@@ -1,0 +1,5 @@
+import helpers
+
+
+def begin(args):
+    helpers.init_distributed_mode(args)
