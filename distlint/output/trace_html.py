@@ -6,7 +6,7 @@ import io
 import keyword
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -113,9 +113,12 @@ Part = tuple[Path, int]
 Marks = dict[int, tuple[str, list[str]]]
 """What is said about the rows of a file: a class, and which ranks are there."""
 
+Read = Callable[[Path, int], Sequence[str]]
+"""The lines of a file, or of a cell of a notebook."""
 
-def render(traces: Sequence[Trace]) -> str:
-    """The page of all traces."""
+
+def render(traces: Sequence[Trace], read: Read = source_lines) -> str:
+    """The page of all traces; ``read`` has the lines of the files."""
     files = _files(traces)
     body = "\n".join(
         [
@@ -127,7 +130,10 @@ def render(traces: Sequence[Trace]) -> str:
             *(_trace(trace, files) for trace in traces),
             *([] if traces else ["<p>No collectives to trace.</p>"]),
             '</div><section class="sources" id="source" tabindex="0" aria-label="Source">',
-            *(_source(part, number, _marks(traces, part)) for part, number in files.items()),
+            *(
+                _source(part, number, _marks(traces, part), read(*part))
+                for part, number in files.items()
+            ),
             "</section></main>",
         ]
     )
@@ -278,10 +284,10 @@ def _is_in(place: Place, part: Part) -> bool:
     return (place.path, place.cell) == part
 
 
-def _source(part: Part, number: int, marks: Marks) -> str:
+def _source(part: Part, number: int, marks: Marks, text_lines: Sequence[str]) -> str:
     """A file, folded where no rank of a trace comes by."""
     path, cell = part
-    code = _coloured(source_lines(path, cell))
+    code = _coloured(text_lines)
     if code and not code[-1]:  # what follows the last newline
         code.pop()
     lines = [_line(row, code[row - 1], number, marks.get(row)) for row in range(1, len(code) + 1)]

@@ -64,6 +64,16 @@ class Client:
         return can_create and self.takes_document_changes and self.resolves_edits
 
     @property
+    def runs_commands(self) -> bool:
+        """Can an action be a command that the server executes? Neovim can, and does not say so."""
+        return self.opens_pages or bool(self._workspace and self._workspace.execute_command)
+
+    @property
+    def opens_pages(self) -> bool:
+        window = self._server.client_capabilities.window
+        return bool(window and window.show_document and window.show_document.support)
+
+    @property
     def takes_document_changes(self) -> bool:
         """Can an edit name the version of the document that it is for?"""
         edit = self._workspace.workspace_edit if self._workspace else None
@@ -119,6 +129,15 @@ class Client:
             request = self._server.workspace_configuration_async(types.ConfigurationParams(items))
             return list(await asyncio.wait_for(request, PATIENCE))
         return None
+
+    async def opens(self, page: Path) -> bool:
+        """Ask for a page to be opened in the browser; False if the editor cannot."""
+        if not self.opens_pages:
+            return False
+        with contextlib.suppress(Exception):
+            params = types.ShowDocumentParams(page.as_uri(), external=True)
+            return (await self._server.window_show_document_async(params)).success
+        return False
 
     async def watch(self, section: str) -> bool:
         """Ask for reports of changed files and settings; True if those of files will come."""

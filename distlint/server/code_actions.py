@@ -16,6 +16,7 @@ from distlint.server.documents import Documents
 from distlint.server.open_files import Analysis
 from distlint.server.publisher import Publisher
 from distlint.server.questions import Questions
+from distlint.server.trace_pages import TracePages
 from distlint.server.translate import SOURCE, Change, text_edits
 from distlint.source.document import Document
 from distlint.source.edits import difference
@@ -30,12 +31,18 @@ class CodeActions:
     """Offers code actions for what was found, and makes their edits."""
 
     def __init__(
-        self, client: Client, documents: Documents, publisher: Publisher, questions: Questions
+        self,
+        client: Client,
+        documents: Documents,
+        publisher: Publisher,
+        questions: Questions,
+        pages: TracePages,
     ) -> None:
         self._client = client
         self._documents = documents
         self._publisher = publisher
         self._questions = questions
+        self._pages = pages
 
     async def asked(self, params: types.CodeActionParams) -> list[types.CodeAction] | None:
         uri = params.text_document.uri
@@ -102,7 +109,19 @@ class CodeActions:
                         edit=self._edit(analysis.version, text_edits(fix)),
                     )
                 )
-        if self._client.creates_files and _shows_ranks(diagnostic, data, analysis):
+        shows_ranks = _shows_ranks(diagnostic, data, analysis)
+        if self._client.runs_commands and shows_ranks:
+            command = self._pages.command(analysis.document.path, diagnostic, data)
+            found.append(
+                types.CodeAction(
+                    command.title,
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=[diagnostic],
+                    command=command,
+                )
+            )
+        is_script = not isinstance(analysis.document, Notebook)
+        if self._client.creates_files and shows_ranks and is_script:
             where = {"uri": self._documents.uri_of(analysis.document.path), "row": data.get("row")}
             found.append(
                 types.CodeAction(
@@ -220,8 +239,8 @@ def _is_asked(kind: str, only: object) -> bool:
 def _shows_ranks(
     diagnostic: types.Diagnostic, data: Mapping[object, object], analysis: Analysis
 ) -> bool:
-    """Is it a finding of a script that shows what each group of ranks does?"""
-    return not isinstance(analysis.document, Notebook) and any(
+    """Is it a finding that shows what each group of ranks does?"""
+    return any(
         item.finding.explanation is not None
         and item.finding.explanation.lanes
         and item.finding.code == diagnostic.code

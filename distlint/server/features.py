@@ -17,6 +17,7 @@ from distlint.server.options import FolderOptions
 from distlint.server.publisher import Publisher
 from distlint.server.questions import Questions
 from distlint.server.results import Results
+from distlint.server.trace_pages import SHOW_RANKS, TracePages
 from distlint.server.translate import SOURCE, lines_of
 
 
@@ -102,6 +103,13 @@ def register_inlay_hints(
             for span, who in sorted(reached.items())
             if first <= span.end_row <= last
         ]
+
+
+def register_commands(server: LanguageServer, pages: TracePages) -> None:
+    @server.command(SHOW_RANKS)
+    async def show_ranks(*arguments: object) -> None:
+        for where in arguments:
+            await pages.show(where)
 
 
 def register_code_actions(server: LanguageServer, actions: CodeActions) -> None:

@@ -113,7 +113,7 @@ def _ranks(
     name = next((m[0] for m in _NAME.finditer(line) if m.start() < column <= m.end() + 1), None)
     if name is None:
         return
-    inner = _function(document.text, in_text)
+    inner = function_at(document.text, in_text)
     for function in (None, inner):
         places = reached(traces(function), document.path, cell)
         spans = [span for span in places if _holds(span, row, column)]
@@ -126,7 +126,7 @@ def _ranks(
             return
 
 
-def _function(text: str, row: int) -> str | None:
+def function_at(text: str, row: int) -> str | None:
     """The function of the module, or the method, that a row lies in."""
     if examine(text).excess is not None:
         return None

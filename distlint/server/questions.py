@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from distlint.engine.errors import Superseded
 from distlint.server.client import Client
@@ -21,6 +21,7 @@ from distlint.source.document import Document
 ANSWER_WITHIN = 1.0
 """Seconds after which what is asked about a file is answered with what is known so far."""
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 Question = Callable[[Analysis], Callable[[OpenFiles, Path, int], T]]
@@ -99,17 +100,23 @@ class Questions:
 
     async def repaired(self, path: Path) -> tuple[Document, Document, int] | None:
         """A file before and after all safe fixes that prove right, and its version."""
-        while True:
-            try:
-                return await self._engines.of(path).ask(OpenFiles.repaired, path)
-            except TooLong:
-                self._scheduler.move(path)
+        return await self.of_engine(path, OpenFiles.repaired)
 
     async def reproducer(self, path: Path, row: int, code: str) -> tuple[str, str] | None:
         """The script that shows a hang, or why there is none."""
+        return await self.of_engine(path, reproducer, row, code)
+
+    async def of_engine(
+        self,
+        path: Path,
+        job: Callable[Concatenate[OpenFiles, Path, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """What an engine does about a file, however long that takes."""
         while True:
             try:
-                return await self._engines.of(path).ask(reproducer, path, row, code)
+                return await self._engines.of(path).ask(job, path, *args, **kwargs)
             except TooLong:
                 self._scheduler.move(path)
 

@@ -24,6 +24,7 @@ from distlint.server.questions import Questions
 from distlint.server.results import Results
 from distlint.server.scheduler import Scheduler
 from distlint.server.synchronisation import Synchronisation
+from distlint.server.trace_pages import TracePages
 
 
 class Server(LanguageServer):
@@ -78,12 +79,16 @@ class Server(LanguageServer):
             self.results,
             self.scheduler,
         )
-        self.code_actions = CodeActions(self.client, self.documents, self.publisher, self.questions)
+        self.pages = TracePages(self.client, self.documents, self.questions)
+        self.code_actions = CodeActions(
+            self.client, self.documents, self.publisher, self.questions, self.pages
+        )
 
     def close(self) -> None:
         """End all work, whatever it is doing."""
         self.scheduler.close()
         self.engines.close()
+        self.pages.close()
 
 
 def make() -> Server:
@@ -98,6 +103,7 @@ def make() -> Server:
         server, server.client, server.documents, server.options, server.questions, server.results
     )
     features.register_code_actions(server, server.code_actions)
+    features.register_commands(server, server.pages)
     return server
 
 

@@ -67,6 +67,7 @@ class Editor:
         self.messages: list[str] = []
         self.logged: list[str] = []
         self.refreshes = 0
+        self.shown: list[Json] = []
         self.published: queue.Queue[Json] = queue.Queue()
         self.versions: dict[str, int] = {}
         self._answers: dict[int, queue.Queue[Json]] = {}
@@ -245,6 +246,9 @@ class Editor:
             self.registered += params["registrations"]
         elif method == "workspace/diagnostic/refresh":
             self.refreshes += 1
+        elif method == "window/showDocument":
+            self.shown.append(params)
+            result = {"success": True}
         elif method == "workspace/configuration":
             result = [_patient(self.settings(item.get("scopeUri"))) for item in params["items"]]
         if "id" in message:

@@ -36,23 +36,28 @@ SESSION = """
        (fix (seq-find (lambda (each) (string-match "unsafe" (plist-get each :title))) actions)))
   (message "ROW %d %s" row (flymake-diagnostic-text found))
   (setq eglot-confirm-server-initiated-edits nil)
-  (eglot--apply-workspace-edit (plist-get fix :edit))
+  (if fix (eglot--apply-workspace-edit (plist-get fix :edit)) (message "NO FIX"))
   (save-buffer)
   (eglot-shutdown (eglot-current-server)))
 """
 
 
-@pytest.mark.skipif(EMACS is None, reason="Emacs is not installed")
-def test_eglot_shows_the_finding_and_applies_the_fix(tmp_path: Path) -> None:
+SETTINGS = SESSION.replace(
+    '"server")', '"server" :initializationOptions (:unsafeFixes :json-false))'
+)
+
+
+def run(session: str, script: Path) -> str:
+    """What a session in Emacs prints."""
     assert EMACS is not None
-    script, lisp = tmp_path / "train.py", tmp_path / "session.el"
+    lisp = script.with_name("session.el")
     script.write_text(BUGGY)
-    lisp.write_text(SESSION)
+    lisp.write_text(session)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     result = subprocess.run(
         [EMACS, "--batch", "-l", str(lisp)],
-        env={**os.environ, "PATH": path, "HOME": str(tmp_path), "SCRIPT": str(script)},
-        cwd=tmp_path,
+        env={**os.environ, "PATH": path, "HOME": str(script.parent), "SCRIPT": str(script)},
+        cwd=script.parent,
         capture_output=True,
         text=True,
         timeout=180,
@@ -61,6 +66,20 @@ def test_eglot_shows_the_finding_and_applies_the_fix(tmp_path: Path) -> None:
     if result.returncode == 77:
         pytest.skip("eglot is not installed")
     assert result.returncode == 0, result.stderr
-    assert "ROW 4 " in result.stderr
-    assert "ranks diverge on" in json.dumps(result.stderr)
+    return result.stderr
+
+
+@pytest.mark.skipif(EMACS is None, reason="Emacs is not installed")
+def test_eglot_shows_the_finding_and_applies_the_fix(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    printed = run(SESSION, script)
+    assert "ROW 4 " in printed
+    assert "ranks diverge on" in json.dumps(printed)
     assert script.read_text() == CLEAN
+
+
+@pytest.mark.skipif(EMACS is None, reason="Emacs is not installed")
+def test_settings_follow_the_command_in_eglot(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    assert "NO FIX" in run(SETTINGS, script)
+    assert script.read_text() == BUGGY

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.client import Editor, cell_text, edited, notebook_cell
-from tests.server.test_server import codes, quick_fix
+from tests.server.test_server import COMMANDS, codes, quick_fix, show_ranks
 
 TITLE = "# Training"
 SETUP = 'import torch.distributed as dist\n\ndist.init_process_group("gloo")'
@@ -40,6 +40,14 @@ def test_findings_are_told_by_cell(path: Path) -> None:
         related = {each["message"]: each["location"] for each in told["relatedInformation"]}
         barrier = related["rank 0: barrier: dist.barrier()"]
         assert (barrier["uri"], barrier["range"]["start"]["line"]) == (bug, 2)
+
+
+def test_the_page_of_the_ranks_shows_the_cells(path: Path) -> None:
+    with Editor(path.parent, capabilities=COMMANDS) as editor:
+        _, _, bug = editor.open_notebook(path, TITLE, SETUP, BUG)
+        page = show_ranks(editor, bug, editor.cell_diagnostics(3)[bug])
+        assert "train.ipynb:cell 3" in page
+        assert "ranks diverge" in page
 
 
 def test_edits_of_cells(path: Path) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -207,6 +208,88 @@ def test_an_editor_that_cannot_create_files_is_offered_no_script(script: Path) -
         editor.open(script)
         titles = [each["title"] for each in editor.actions(script, editor.diagnostics(script))]
         assert not any("script" in title for title in titles)
+
+
+COMMANDS: dict[str, Any] = {
+    **RICH,
+    "workspace": {**RICH["workspace"], "executeCommand": {}},
+    "window": {"showDocument": {"support": True}},
+}
+
+
+def show_ranks(editor: Editor, path: Path | str, found: list[dict[str, object]]) -> str:
+    """The page that the editor is asked to open."""
+    action = quick_fix(editor.actions(path, found, "quickfix"), "Show the ranks")
+    command: Any = action["command"]
+    editor.request(
+        "workspace/executeCommand", command=command["command"], arguments=command["arguments"]
+    )
+    (shown,) = editor.shown
+    assert shown["external"]
+    return Path(unquote(urlsplit(shown["uri"]).path)).read_text("utf-8")
+
+
+def test_the_page_of_the_ranks_has_the_text_that_is_not_saved(script: Path) -> None:
+    with Editor(script.parent, capabilities=COMMANDS) as editor:
+        editor.open(script, f"# not saved\n{BUGGY}")
+        page = show_ranks(editor, script, editor.diagnostics(script))
+        assert "ranks diverge" in page
+        assert "# not saved" in page
+        assert editor.messages == []
+        (shown,) = editor.shown
+    assert not Path(unquote(urlsplit(shown["uri"]).path)).exists()
+
+
+def test_the_page_shows_the_script_or_function_of_the_finding(script: Path) -> None:
+    def bug(name: str) -> str:
+        return f"def {name}():\n    if dist.get_rank() == 0:\n        dist.barrier()\n\n\n"
+
+    text = f"import torch.distributed as dist\n\n\n{bug('evaluate')}{bug('save')}"
+    with Editor(script.parent, capabilities=COMMANDS) as editor:
+        editor.open(script, text)
+        _, second = editor.diagnostics(script)
+        page = show_ranks(editor, script, [second])
+        assert "train.py::save" in page
+        assert "train.py::evaluate" not in page
+
+
+def test_an_editor_that_opens_no_pages_is_told_where_it_is(script: Path) -> None:
+    with Editor(script.parent, capabilities={**COMMANDS, "window": {}}) as editor:
+        editor.open(script)
+        action = quick_fix(editor.actions(script, editor.diagnostics(script)), "Show the ranks")
+        command: Any = action["command"]
+        editor.request(
+            "workspace/executeCommand", command=command["command"], arguments=command["arguments"]
+        )
+        (message,) = editor.messages
+        page = Path(message.removeprefix("distlint: the ranks are shown in "))
+        assert "ranks diverge" in page.read_text("utf-8")
+
+
+def test_an_editor_without_commands_is_not_offered_the_page(script: Path) -> None:
+    with Editor(script.parent) as editor:
+        editor.open(script)
+        actions = editor.actions(script, editor.diagnostics(script))
+        assert not any("Show" in each["title"] for each in actions)
+
+
+def test_a_command_that_makes_no_sense_opens_no_page(script: Path) -> None:
+    with Editor(script.parent, capabilities=COMMANDS) as editor:
+        editor.open(script)
+        editor.diagnostics(script)
+        uri = script.as_uri()
+        for where in (
+            None,
+            1,
+            {},
+            {"uri": uri},
+            {"uri": f"{uri}x", "row": 4},
+            {"uri": 3, "row": 4},
+        ):
+            editor.request(
+                "workspace/executeCommand", command="distlint.showRanks", arguments=[where]
+            )
+        assert editor.shown == []
 
 
 @pytest.mark.parametrize("resolves", [True, False])
