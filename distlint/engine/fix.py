@@ -33,6 +33,10 @@ FEW = 8
 """Up to so many fixes are applied one by one, for one may make the next unnecessary."""
 
 
+Identity = tuple[object, str, tuple[str, ...]]
+"""A finding but for its row, its line, and what its fix writes."""
+
+
 @dataclass(slots=True)
 class Repairs:
     """What fixes made of the files of a run: those that change, and what is to be said."""
@@ -89,7 +93,7 @@ def _spare_importers(
 ) -> None:
     """Repair files without the fixes that harm files which import them."""
     importers = Importers(report, session.resolver)
-    barred: dict[Path, dict[object, Notice]] = {path: {} for path in repaired}
+    barred: dict[Path, dict[Identity, Notice]] = {path: {} for path in repaired}
     while True:
         changed = {path: found for path, found in repaired.items() if found.rounds}
         harm = importers.harm(changed)
@@ -172,7 +176,7 @@ def _repaired(
     session: Session,
     settings: Settings,
     unsafe: bool | None,
-    barred: Mapping[object, Notice] | None = None,
+    barred: Mapping[Identity, Notice] | None = None,
 ) -> _Repaired:
     allowed = {"safe"}
     if settings.unsafe_fixes if unsafe is None else unsafe:
@@ -193,14 +197,16 @@ class Repairman:
         session: Session,
         settings: Settings,
         allowed: frozenset[str],
-        barred: Mapping[object, Notice] | None = None,
+        barred: Mapping[Identity, Notice] | None = None,
     ) -> None:
         self.session = session
         self.settings = settings
         self.allowed = allowed
         self.rounds: list[Round] = []
         self._barred = barred or {}
-        self._refused: dict[object, Notice] = {}
+        self._refused: dict[Identity, Notice] = {}
+        self._refused_before: dict[Identity, Notice] = {}
+        """Before the text last changed; it may offer no such fix any more."""
         self._retry = False  # has the text changed since something was refused?
         self._left: list[Notice] = []
 
@@ -236,8 +242,10 @@ class Repairman:
         for _ in range(MAX_ROUNDS):
             chosen = list(self._compatible(state, unused))
             if not chosen and not self._retry:
+                self._recall(state)
                 return state.document
             if not chosen:  # what was refused may prove right behind what was applied since
+                self._refused_before |= self._refused
                 self._refused.clear()
                 self._retry = False
                 continue
@@ -248,7 +256,16 @@ class Repairman:
         self._left.append(Notice("warning", left, document.path))
         return state.document
 
-    def _compatible(self, state: State, unused: set[object]) -> Iterator[Finding]:
+    def _recall(self, state: State) -> None:
+        """Refuse what was refused before, and is no longer proposed for what is still found."""
+        before = {identity[:2]: notice for identity, notice in self._refused_before.items()}
+        for finding in state.proposed:
+            identity = _identity(finding, state.document, finding.place.span.row)
+            if finding.fix is None and identity[:2] in before:
+                self._refused[identity] = before[identity[:2]]
+        self._refused_before.clear()
+
+    def _compatible(self, state: State, unused: set[Identity]) -> Iterator[Finding]:
         """The fixes that do not touch each other; at one place the first finding wins."""
         lines = Lines(state.document.text)
         taken: dict[Edit, tuple[int, int]] = {}
@@ -309,11 +326,14 @@ class Repairman:
         if is_python(document) and _compiles(state.document.text) and not _compiles(text):
             return None, "the result is not valid Python"
         after = self._analysed(document)
-        if after is None or after.over_budget > state.over_budget or after.failed - state.failed:
-            return None, "the result could not be fully analysed"
+        unfinished = None, "the result could not be fully analysed"
+        if after is None or after.failed - state.failed:
+            return unfinished
         known = [f for f in state.findings if f not in chosen]
         moves = EditMoves(state.document, edits)
         news = list(_news(known, after, moves))
+        if not news and after.over_budget > state.over_budget:
+            return unfinished
         if not news:
             meeting = Meetings([moves]).misplaced(state.meetings, after.meetings)
             return (after, "") if meeting is None else (None, said_of(meeting, document))
@@ -405,7 +425,7 @@ def _news(known: Sequence[Finding], after: State, moves: EditMoves) -> Iterator[
             yield finding
 
 
-def refusal(finding: Finding, problem: str, document: Document) -> tuple[object, Notice]:
+def refusal(finding: Finding, problem: str, document: Document) -> tuple[Identity, Notice]:
     """What is said of a fix that is not applied to a text, under the identity of the fix."""
     row = finding.place.span.row
     message = f"fix of {finding.code} ({document.where(row)}) not applied: {problem}"
@@ -419,7 +439,7 @@ def _row(finding: Finding, document: Document) -> int:
     return finding.place.span.row
 
 
-def _identity(finding: Finding, document: Document, row: int) -> object:
+def _identity(finding: Finding, document: Document, row: int) -> Identity:
     """What tells a finding and its fix from others, wherever other fixes have moved them."""
     fix: Fix | None = finding.fix
     line = document.lines[row - 1]

@@ -18,6 +18,8 @@ _RANK_WORD = re.compile(
     r"(^|_)rank(_?zero)?$|is_rank|main_process|is_main|is_master|master_process|is_global_zero"
     r"|world_process_zero|process_index|is_primary|is_chief|is_coordinator"
 )
+_OF_ALL = re.compile(r"(^|_)(any|all|every)_rank$")
+"""Functions such as ``any_rank``, whose result is the same on all ranks."""
 _MAIN = re.compile(r"^is_(main_process|global_zero|world_process_zero)$")
 _JOINS = frozenset({"init_process_group", "init_distributed", "init_distributed_mode"})
 """Functions behind which the processes know each other."""
@@ -54,7 +56,7 @@ def _says_rank(draft: Draft, node: cst.BaseExpression, depth: int = 2) -> bool:
     if isinstance(node, cst.Call):
         node = node.func
     last = (names.dotted(node) or "").rpartition(".")[2]
-    if _RANK_WORD.search(last):
+    if _is_of_rank(last):
         return True
     if not isinstance(node, cst.Name) or not depth:
         return False
@@ -105,10 +107,14 @@ def require_all(draft: Draft, statement: Statement) -> None:
 
 def _mentions_rank(test: cst.BaseExpression) -> bool:
     return any(
-        _RANK_WORD.search((names.dotted(node) or "").rpartition(".")[2])
+        _is_of_rank((names.dotted(node) or "").rpartition(".")[2])
         for node in names.inside(test)
         if isinstance(node, (cst.Name, cst.Attribute))
     )
+
+
+def _is_of_rank(name: str) -> bool:
+    return _RANK_WORD.search(name) is not None and _OF_ALL.search(name) is None
 
 
 def _leaves(draft: Draft, branch: cst.If) -> bool:

@@ -118,6 +118,47 @@ def test_what_does_not_prove_right_is_taken_back(
     assert [notice.message for notice in repairs.notices] == [message]
 
 
+def test_a_fix_that_is_no_longer_offered_after_it_was_refused_is_named(
+    analysis: Analysis, project: Path
+) -> None:
+    def make(document: Document, row: int) -> tuple[str, list[Edit]]:
+        return "Try", [line(row, "BUG2 = 1" if row == 1 else "fine = 1", document)]
+
+    def analyse(document: Document, project: Project) -> Found:
+        found = fixing(make)(document, project).findings
+        is_alone = len(found) == 1
+        return Found(findings=[replace(each, fix=None) if is_alone else each for each in found])
+
+    analysis(analyse)
+    path = project / "a.py"
+    path.write_text("BUG = 1\nBUG = 2\n")
+    repairs = run(path)
+    assert path.read_text() == "BUG = 1\nfine = 1\n"
+    (notice,) = repairs.notices
+    assert (
+        notice.message == "fix of DST101 (line 1) not applied: it would introduce DST102 (line 1)"
+    )
+
+
+def test_a_fix_that_shows_another_finding_and_is_not_analysed_to_the_end_names_the_finding(
+    analysis: Analysis, project: Path
+) -> None:
+    def make(document: Document, row: int) -> tuple[str, list[Edit]]:
+        return "Try", [line(row, "BUG2 = 1", document)]
+
+    def analyse(document: Document, project: Project) -> Found:
+        found = fixing(make)(document, project).findings
+        return Found(findings=found, over_budget="BUG2" in document.text)
+
+    analysis(analyse)
+    path = project / "a.py"
+    path.write_text("BUG = 1\n")
+    (notice,) = run(path).notices
+    assert (
+        notice.message == "fix of DST101 (line 1) not applied: it would introduce DST102 (line 1)"
+    )
+
+
 def test_what_another_fix_makes_possible_is_tried_again(analysis: Analysis, project: Path) -> None:
     def analyse(document: Document, project: Project) -> Found:
         found = fixing(without_mark)(document, project)
