@@ -102,7 +102,10 @@ class Causes(Sides):
                     if entry in diverged or self.alone(entry, side):
                         last = entry
                 elif last is not None and isinstance(entry, Assigned):
-                    if ir.last_name(entry.target) not in names:
+                    function = entry.frame.function  # the condition may call it again
+                    if ir.last_name(entry.target) not in names and (
+                        function is None or function.name not in {*names, "__call__"}
+                    ):
                         continue
                     if entry.place not in assigned[1 - side]:
                         if v.is_ranked(last.value):
