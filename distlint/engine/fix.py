@@ -99,23 +99,44 @@ def _spare_importers(
         harm = importers.harm(changed)
         if not harm:
             return
-        for path, problem in harm.items():
-            found = repaired[path]
-            culprits = _culprits(found, importers, changed.keys())
-            if not culprits or len(barred[path]) >= FEW:
-                repairs.notices.append(Notice("warning", f"not fixed: {problem}", path))
-                repaired[path] = _Repaired(found.before, found.before)
-                continue
-            for document, finding in culprits:
-                barred[path].update([refusal(finding, problem, document)])
+        culprits = {path: _culprits(changed[path], {}, importers, changed.keys()) for path in harm}
+        if not any(culprits.values()):  # they may be in what those files import
+            culprits = _hidden_culprits(changed, importers)
+            harm |= dict.fromkeys(culprits, next(iter(harm.values())))
+        bars = {path: found for path, found in culprits.items() if found}
+        bars = {path: found for path, found in bars.items() if len(barred[path]) < FEW}
+        for path, fixes in bars.items():
+            for document, finding in fixes:
+                barred[path].update([refusal(finding, harm[path], document)])
             settings = session.resolver.of_file(path)
             repaired[path] = _repaired(
-                found.before, report, session, settings, unsafe, barred[path]
+                changed[path].before, report, session, settings, unsafe, barred[path]
             )
+        if bars:
+            continue
+        for path, problem in harm.items():
+            repairs.notices.append(Notice("warning", f"not fixed: {problem}", path))
+            repaired[path] = _Repaired(changed[path].before, changed[path].before)
+
+
+def _hidden_culprits(
+    changed: Mapping[Path, _Repaired], importers: Importers
+) -> dict[Path, list[tuple[Document, Finding]]]:
+    """The fixes of a file without which no other file is harmed, whoever imports it."""
+    for path, found in changed.items() if len(changed) <= FEW else ():
+        others = {other: each for other, each in changed.items() if other != path}
+        if not importers.harm(others, [path]):
+            culprits = _culprits(found, others, importers, changed.keys())
+            if culprits:
+                return {path: culprits}
+    return {}
 
 
 def _culprits(
-    found: _Repaired, importers: Importers, repaired: Collection[Path]
+    found: _Repaired,
+    others: Mapping[Path, _Repaired],
+    importers: Importers,
+    repaired: Collection[Path],
 ) -> list[tuple[Document, Finding]]:
     """The fixes of the first round after which other files are harmed, and their text."""
     if isinstance(found.before, Notebook):
@@ -123,7 +144,7 @@ def _culprits(
     first, path = found.before, found.before.path
     texts = [Document.from_bytes(first.encode(each.text), path) for each in found.rounds]
     for number, after in enumerate([*texts[1:], found.after]):
-        if importers.harm({path: _Repaired(first, after)}, repaired):
+        if importers.harm({**others, path: _Repaired(first, after)}, repaired):
             return [(texts[number], finding) for finding in found.rounds[number].findings]
     return []
 

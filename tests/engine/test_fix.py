@@ -267,6 +267,29 @@ def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project:
     assert notice.message == expected
 
 
+def test_a_fix_that_harms_what_imports_an_importer_does_not_hold_up_the_others(
+    analysis: Analysis, project: Path
+) -> None:
+    def analyse(document: Document, project: Project) -> Found:
+        if document.path.name != "train.py":
+            return fixing(without_mark)(document, project)
+        deep = project.by_key(str(document.path.with_name("deep.py")))
+        assert deep is not None
+        fixed = "fine" in deep.definitions
+        return Found(findings=[finding(document.path, 1, "DST102")] if fixed else [])
+
+    analysis(analyse)
+    (project / "train.py").write_text("import library\n")
+    (project / "library.py").write_text("import deep\nBUG = 1\n")
+    (project / "deep.py").write_text("BUG = 1\n")
+    resolver = Resolver(cwd=project)
+    repairs = repair(check_paths([project], resolver), resolver, unsafe=None, write=True)
+    assert [fixed.path.name for fixed in repairs.files] == ["library.py"]
+    (notice,) = repairs.notices
+    expected = "fix of DST101 (line 1) not applied: it would introduce DST102 in train.py, line 1"
+    assert (notice.path, notice.message) == (project / "deep.py", expected)
+
+
 def test_a_fix_that_harms_an_importer_does_not_hold_up_the_others(
     analysis: Analysis, project: Path
 ) -> None:
