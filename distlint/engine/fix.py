@@ -18,6 +18,7 @@ from distlint.engine.harm import Importers, loose, said_of, told
 from distlint.engine.meetings import Meetings
 from distlint.engine.moves import EditMoves
 from distlint.engine.results import State
+from distlint.engine.rewriting import compiles, rewritten
 from distlint.engine.settings import Resolver, Settings
 from distlint.engine.writing import NotWritten, beyond, replace, sweep
 from distlint.rules.table import UNUSED_SUPPRESSION
@@ -29,6 +30,9 @@ from distlint.source.paths import STDIN, display
 from distlint.source.report import Fixed, Notice, Report, Round
 
 MAX_ROUNDS = 100
+MAX_HIDDEN = 4
+"""Hangs that are fixed together, as the first of them hides the others."""
+UNFINISHED = "the result could not be fully analysed"
 FEW = 8
 """Up to so many fixes are applied one by one, for one may make the next unnecessary."""
 
@@ -318,6 +322,8 @@ class Repairman:
             if after is not None:
                 kept.append(finding)
                 result = after
+            elif not kept and (together := self._proven_together(state, finding)):
+                return together
             else:
                 self._refuse(finding, problem, state.document)
         if kept:
@@ -331,37 +337,84 @@ class Repairman:
     def _refuse(self, finding: Finding, problem: str, document: Document) -> None:
         self._refused.update([refusal(finding, problem, document)])
 
+    def _proven_together(self, state: State, finding: Finding) -> State | None:
+        """The state after the fix of a hang and of those that it has hidden, if that proves right.
+
+        Ranks that wait in one collective do not reach the next.
+        """
+        if isinstance(state.document, Notebook):
+            return None
+        current, next_one, rounds = state, finding, list[Round]()
+        known = [each for each in state.findings if each is not finding]
+        while next_one.explanation is not None and len(rounds) < MAX_HIDDEN:
+            after, _, problem = self._tried(current, [next_one])
+            if after is None:
+                return None
+            rounds.append(Round(current.document.text, (next_one,)))
+            moves = EditMoves.between(state.document, after.document)
+            problem = self._problem(state, after, known, moves, [finding])
+            if not problem:
+                self.rounds += rounds
+                self._retry = bool(self._refused)
+                return after
+            news = {id(each) for each in _news(known, after, moves)}
+            offered = (each for each in self._compatible(after, set()) if id(each) in news)
+            hidden = next(offered, None)
+            if hidden is None or loose(hidden) == loose(next_one):
+                return None
+            current, next_one = after, hidden
+        return None
+
     def _proven(self, state: State, chosen: Sequence[Finding]) -> tuple[State | None, str]:
         """The state after some fixes, or what speaks against them."""
+        after, edits, problem = self._tried(state, chosen)
+        if after is None:
+            return None, problem
+        known = [f for f in state.findings if f not in chosen]
+        problem = self._problem(state, after, known, EditMoves(state.document, edits), chosen)
+        return (None, problem) if problem else (after, "")
+
+    def _tried(
+        self, state: State, chosen: Sequence[Finding]
+    ) -> tuple[State | None, list[Edit], str]:
+        """The state after some fixes with their edits, or why there is none."""
         edits = list(dict.fromkeys(edit for f in chosen if f.fix for edit in f.fix.edits))
         text = apply(state.document.text, edits)
         try:
-            document = _rewritten(state.document, text, edits)
+            document = rewritten(state.document, text, edits)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
-            return None, f"{character!r} cannot be encoded as {state.document.encoding}"
+            return None, edits, f"{character!r} cannot be encoded as {state.document.encoding}"
         except NotInCells as error:
-            return None, str(error)
+            return None, edits, str(error)
         if document is None:
-            return None, "writing the file would change other text"
-        if is_python(document) and _compiles(state.document.text) and not _compiles(text):
-            return None, "the result is not valid Python"
+            return None, edits, "writing the file would change other text"
+        if is_python(document) and compiles(state.document.text) and not compiles(text):
+            return None, edits, "the result is not valid Python"
         after = self._analysed(document)
-        unfinished = None, "the result could not be fully analysed"
         if after is None or after.failed - state.failed:
-            return unfinished
-        known = [f for f in state.findings if f not in chosen]
-        moves = EditMoves(state.document, edits)
+            return None, edits, UNFINISHED
+        return after, edits, ""
+
+    def _problem(
+        self,
+        state: State,
+        after: State,
+        known: Sequence[Finding],
+        moves: EditMoves,
+        fixed: Sequence[Finding],
+    ) -> str:
+        """What speaks against the state after fixes, if anything."""
         news = list(_news(known, after, moves))
         if not news and after.over_budget > state.over_budget:
-            return unfinished
+            return UNFINISHED
         if not news:
             meeting = Meetings([moves]).misplaced(state.meetings, after.meetings)
-            return (after, "") if meeting is None else (None, said_of(meeting, document))
-        where = f"{news[0].code} ({told(news[0].place, document)})"
-        gone = {loose(finding) for finding in chosen}
+            return "" if meeting is None else said_of(meeting, after.document)
+        where = f"{news[0].code} ({told(news[0].place, after.document)})"
+        gone = {loose(finding) for finding in fixed}
         verb = "leave" if loose(news[0]) in gone else "introduce"
-        return None, f"it would {verb} {where}"
+        return f"it would {verb} {where}"
 
     def _analysed(self, document: Document) -> State | None:
         self.session.project(self.settings).forget(document.path)
@@ -382,44 +435,6 @@ def fixed(before: Document, after: Document, rounds: tuple[Round, ...] = ()) -> 
             if new.get(cell.number, "") != cell.source
         ]
     return Fixed(before.path, before.text, after.text, rounds, tuple(cells))
-
-
-def _rewritten(document: Document, text: str, edits: Sequence[Edit]) -> Document | None:
-    """The document with another text, if it reads back as such.
-
-    Raises:
-        NotInCells: if the edits of a notebook do not keep to its cells.
-        UnicodeEncodeError: if the text cannot be written in the encoding of the file.
-    """
-    try:
-        if isinstance(document, Notebook):
-            return _same(documents.screened(document.edited(edits)), document, text)
-        data = document.encode(text)
-        found = Document.from_bytes(data, document.path)
-    except DocumentError:
-        return None
-    return found if found.text == text and found.encoding == document.encoding else None
-
-
-def _same(found: Notebook, before: Notebook, text: str) -> Notebook | None:
-    """The notebook, if its program is the expected one and no cell is broken that was not."""
-    problems = [
-        [cell.number for cell in each.cells if cell.problem is not None] for each in (found, before)
-    ]
-    return found if found.text == text and problems[0] == problems[1] else None
-
-
-def _compiles(text: str) -> bool:
-    """Does the running interpreter take the text, ``nonlocal`` and ``break`` included?"""
-    import warnings
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, "<text>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _news(known: Sequence[Finding], after: State, moves: EditMoves) -> Iterator[Finding]:
