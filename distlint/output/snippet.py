@@ -135,7 +135,7 @@ def _marked(
         return
     yield False, [" " * indent, (marks, style)]
     at = min(indent, max(0, room - max(_MIN_ROOM, width_of(text))))
-    for part in wrapped(text, room - at):
+    for part in wrapped(text, room - at, cut=True):
         yield False, [" " * at, (part, style)]
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import chain
 from typing import IO, Protocol
 
 Part = str | tuple[str, str]
+
+_ENDS = re.compile(r"[.,/(\[{=_-]")
+"""After these, a word that does not fit on a line is cut."""
 
 
 class Printer(Protocol):
@@ -112,11 +118,15 @@ def shortened(text: str, width: int) -> str:
     return f"{text}..."
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """The text on lines of at most ``width`` columns; words that are longer stay whole."""
+def wrapped(text: str, width: int, *, cut: bool = False) -> list[str]:
+    """The text on lines of at most ``width`` columns; words that are longer stay whole.
+
+    With ``cut``, these are cut after a dot, a bracket or the like.
+    """
     lines: list[str] = []
     current = ""
-    for word in text.split():
+    words = text.split()
+    for word in chain.from_iterable(_cut(word, width) for word in words) if cut else words:
         joined = f"{current} {word}" if current else word
         if current and width_of(joined) > width:
             lines.append(current)
@@ -124,3 +134,17 @@ def wrapped(text: str, width: int) -> list[str]:
         else:
             current = joined
     return [*lines, current] if current or not lines else lines
+
+
+def _cut(word: str, width: int) -> Iterator[str]:
+    """The parts of a word that are shown on lines of their own, if it does not fit on one."""
+    while width_of(word) > width:
+        at = 0
+        for match in _ENDS.finditer(word):
+            if width_of(word[: match.end()]) <= width and match.end() < len(word):
+                at = match.end()
+        if not at:
+            break
+        yield word[:at]
+        word = word[at:]
+    yield word

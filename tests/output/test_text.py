@@ -333,6 +333,19 @@ def test_wrapping_keeps_long_words_whole() -> None:
     assert wrapped("", 4) == [""]
 
 
+def test_words_that_are_longer_are_cut_where_asked_for() -> None:
+    assert wrapped("Use `torch.amp.GradScaler`", 12, cut=True) == [
+        "Use",
+        "`torch.amp.",
+        "GradScaler`",
+    ]
+    assert wrapped('int(os.environ["A"])', 15, cut=True) == ["int(os.environ[", '"A"])']
+    assert wrapped("torch.nn", 20, cut=True) == ["torch.nn"]
+    assert wrapped("a" * 9, 4, cut=True) == ["a" * 9]
+    assert wrapped("train.", 5, cut=True) == ["train."]
+    assert wrapped("模型.模型", 5, cut=True) == ["模型.", "模型"]
+
+
 def test_a_place_keeps_its_distance_from_a_long_word() -> None:
     word = "self.should_save_checkpoint_on_current_rank"
     (line,) = table([Row("because", word, "trainer.py:449")], width=60)

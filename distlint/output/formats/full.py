@@ -51,7 +51,7 @@ def _headline(item: Reported, width: int, fix: str) -> Iterator[list[Part]]:
     kind = headline.kind(finding)
     indent = len(kind[0]) + 2
     text = f"{headline.message(finding)} {fix}".rstrip()
-    first, *rest = wrapped(text, max(20, width - indent))
+    first, *rest = wrapped(text, max(20, width - indent), cut=True)
     yield [kind, (f": {first}", "bold")]
     for line in rest:
         yield [" " * indent, (line, "bold")]
@@ -84,7 +84,7 @@ def _notes(item: Reported, digits: int, width: int) -> Iterator[list[Part]]:
     for label, text in notes:
         start = f"{'':>{digits}} = "
         indent = len(start) + len(label) + 2
-        first, *rest = wrapped(visible(text), max(20, width - indent))
+        first, *rest = wrapped(visible(text), max(20, width - indent), cut=True)
         yield [(start, GUTTER), (f"{label}: ", "bold"), first]
         for line in rest:
             yield [" " * indent, line]
