@@ -41,6 +41,18 @@ def found(folder: Path, line: str, **files: str) -> list[str]:
     [
         ("deepspeed --num_gpus 8 t.py --deepspeed_config ds.json", []),
         ("deepspeed --num_gpus 4 t.py --deepspeed_config ds.json", ["DST817"]),
+        ("deepspeed --num_gpus 4 t.py --deepspeed --deepspeed_config ds.json", ["DST817"]),
+        ("deepspeed --num_gpus 4 t.py --deepspeed --deepspeed-config ds.json", ["DST817"]),
+        ("deepspeed --num_gpus 4 t.py --deepspeed --deepspeed_config=ds.json", ["DST817"]),
+        ("deepspeed --num_gpus 4 t.py --deepspeed_config ds.json --deepspeed", ["DST817"]),
+        ("torchrun --nproc_per_node 4 t.py --deepspeed --deepspeed_config ds.json", ["DST817"]),
+        (
+            "srun torchrun --nproc_per_node 4 t.py --deepspeed --deepspeed_config ds.json",
+            ["DST817"],
+        ),
+        ("deepspeed --num_gpus 8 t.py --deepspeed --deepspeed_config ds.json", []),
+        ("deepspeed --num_gpus 4 t.py --deepspeed --deepspeed_config", []),
+        ("deepspeed --num_gpus 4 t.py --deepspeed --out ds.json", []),
         ("deepspeed --num_gpus $N t.py --deepspeed_config ds.json", []),
         ("torchrun --nnodes 2 --nproc_per_node 4 --rdzv_endpoint h:1 t.py --deepspeed ds.json", []),
         ("deepspeed t.py --deepspeed ds.json --gradient_accumulation_steps 2", []),

@@ -73,14 +73,15 @@ class Launch:
         return word.start, value.end if value is not None and value.end > word.end else word.end
 
     def argument(self, *names: str) -> Word | None:
-        """The value of an option of the script."""
+        """The value of an option of the script; another of the names may be a flag."""
         for index, word in enumerate(self.arguments):
             name, equals, value = word.raw.partition("=")
             if name.replace("-", "_").lstrip("_") in names and word.raw.startswith("--"):
                 if equals:
                     return Word(value if "$" not in value else None, word.start, word.end, word.raw)
-                if index + 1 < len(self.arguments):
-                    return self.arguments[index + 1]
+                following = self.arguments[index + 1 : index + 2]
+                if following and not following[0].raw.startswith("--"):  # else it is a flag
+                    return following[0]
         return None
 
     @property
