@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distlint.output.labels import Label
-from distlint.output.style import Part, shortened, visible, width_of, wrapped
+from distlint.output.style import Part, broken, shortened, visible, width_of, wrapped
 from distlint.source.finding import Place, Span
 from distlint.source.paths import display
 
@@ -45,7 +45,10 @@ def snippet(labels: Sequence[Label], lines: Lines, style: str, width: int) -> It
     room = max(_MIN_ROOM, width - digits - 3)
     for number, found in enumerate(files.values()):
         arrow = f"{'':>{digits}}::: " if number else f"{'':>{digits}}--> "
-        yield [(arrow, GUTTER), place_text(found[0].place)]
+        first, *rest = broken(place_text(found[0].place), max(_MIN_ROOM, width - len(arrow)))
+        yield [(arrow, GUTTER), first]
+        for part in rest:
+            yield [" " * len(arrow), part]
         rows = list(_rows(found, lines, alone=len(labels) == 1))
         if rows:
             yield [(blank, GUTTER)]

@@ -10,6 +10,7 @@ from typing import IO, Protocol
 
 Part = str | tuple[str, str]
 
+_SLASHES = re.compile(r"[/\\]")
 _ENDS = re.compile(r"[.,/(\[{=_-]")
 """After these, a word that does not fit on a line is cut."""
 
@@ -136,11 +137,17 @@ def wrapped(text: str, width: int, *, cut: bool = False) -> list[str]:
     return [*lines, current] if current or not lines else lines
 
 
-def _cut(word: str, width: int) -> Iterator[str]:
+def broken(path: str, width: int) -> Iterator[str]:
+    """The lines of a path, which is cut after slashes, and elsewhere where a name does not fit."""
+    for part in _cut(path, width, _SLASHES):
+        yield from _cut(part, width)
+
+
+def _cut(word: str, width: int, ends: re.Pattern[str] = _ENDS) -> Iterator[str]:
     """The parts of a word that are shown on lines of their own, if it does not fit on one."""
     while width_of(word) > width:
         at = 0
-        for match in _ENDS.finditer(word):
+        for match in ends.finditer(word):
             if width_of(word[: match.end()]) <= width and match.end() < len(word):
                 at = match.end()
         if not at:

@@ -11,7 +11,7 @@ import pytest
 
 from distlint.output import summary
 from distlint.output.formats import concise, full
-from distlint.output.style import Coloured, Plain, printer, width_of, wrapped
+from distlint.output.style import Coloured, Plain, broken, printer, width_of, wrapped
 from distlint.output.table import Row, table
 from distlint.source.finding import Fix, Lane, Place, Related, Severity, Span, Step
 from distlint.source.report import Frame, Notice, Reported
@@ -331,6 +331,14 @@ def test_wrapping_keeps_long_words_whole() -> None:
     assert wrapped("a" * 9, 4) == ["a" * 9]
     assert wrapped("模型 模型", 5) == ["模型", "模型"]
     assert wrapped("", 4) == [""]
+
+
+def test_a_path_is_cut_after_slashes() -> None:
+    path = "applications/chat/training/run_it.sh:42:8"
+    assert list(broken(path, 41)) == [path]
+    assert list(broken(path, 26)) == ["applications/chat/", "training/run_it.sh:42:8"]
+    assert list(broken(path, 14)) == ["applications/", "chat/training/", "run_it.sh:42:8"]
+    assert list(broken("C:\\code\\train.py:1:1", 12)) == ["C:\\code\\", "train.py:1:1"]
 
 
 def test_words_that_are_longer_are_cut_where_asked_for() -> None:
