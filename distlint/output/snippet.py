@@ -133,7 +133,7 @@ def _marked(
     """The marks with the text at their right, or below them where there is no room."""
     text = visible(text)
     at = indent + len(marks) + 1
-    if at + width_of(text) <= room:
+    if not text or at + width_of(text) <= room:
         yield False, [" " * indent, (f"{marks} {text}".rstrip(), style)]
         return
     yield False, [" " * indent, (marks, style)]

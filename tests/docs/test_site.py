@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from distlint.rules.registry import rules
-from scripts import draw_pictures, generate_command_docs, site_hooks
+from scripts import draw_pictures, generate_command_docs, generate_coverage, site_hooks
 from scripts.check_accessibility import chromium, violations
 from tests.output.test_html import contrast
 from tests.support import ROOT
@@ -33,6 +33,12 @@ def test_the_reference_of_commands_is_up_to_date() -> None:
     wanted = generate_command_docs.page()
     assert generate_command_docs.PAGE.read_text("utf-8") == wanted, (
         "run: python -m scripts.generate_command_docs"
+    )
+
+
+def test_the_table_of_frameworks_is_that_of_the_catalogue() -> None:
+    assert generate_coverage.PAGE.read_text("utf-8") == generate_coverage.wanted(), (
+        "run: python -m scripts.generate_coverage"
     )
 
 
