@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.journeys import function_called
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
 if TYPE_CHECKING:
@@ -24,10 +26,18 @@ def is_locked(guards: Guards, point: Point) -> bool:
     return any(
         isinstance(here.owner, ir.With)
         and any(
-            isinstance(origin.node, ir.Call) and ir.last_name(origin.node.func) in _FILE_LOCKS
+            isinstance(origin.node, ir.Call) and _locks(guards, CallSite(origin.node, origin.point))
             for origin in guards.objects.origins(
                 here.owner.context, Point(point.scope, point.around[:depth])
             )
         )
         for depth, here in enumerate(point.around)
     )
+
+
+def _locks(guards: Guards, site: CallSite) -> bool:
+    """Does a call make such a lock, or does the function of the project that it calls?"""
+    if site.name in _FILE_LOCKS:
+        return True
+    called = function_called(guards.objects, site)
+    return called is not None and not _FILE_LOCKS.isdisjoint(called[1].tokens)

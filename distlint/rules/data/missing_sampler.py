@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_DIVIDES = re.compile(r"sampler|shard|split_|_split|webdataset|wds|streaming|get_worker_info", re.I)
+_DIVIDES = re.compile(
+    r"sampler|shard|split_|_split|^chunk$|^scatter$|webdataset|wds|streaming|get_worker_info", re.I
+)
 """Words of files that divide the data in some way, which is not followed here."""
 
 _TORCH_NAMES = frozenset(

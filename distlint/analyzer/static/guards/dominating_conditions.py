@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.guards.deciding import choices_of
@@ -23,7 +25,7 @@ from distlint.analyzer.static.names import (
     placed,
 )
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 
 
 class DominatingConditions:
@@ -60,6 +62,8 @@ class DominatingConditions:
         the one for a run of one process?
         """
         if is_for_one_process(site):
+            return True
+        if any(map(self._says_rank, _runs(site.point.statement, site.call))):
             return True
         choices = choices_of(site.point.statement, site.call)
         return any(map(_names_rank, (site.call.func, *choices)))
@@ -133,11 +137,38 @@ class DominatingConditions:
         if may_name_rank(ir.tokens_of(node)):
             return True
         callee = node.func if isinstance(node, ir.Call) else node
-        return any(
+        if any(
             may_name_rank(function.tokens)
             for function in self._module.functions
             if function.name == ir.last_name(callee)
-        )
+        ):
+            return True
+        name, *members = path_of(callee) or ("",)
+        there = self._module.lead_to(name, *members)
+        return there is not None and may_name_rank(_tokens_of(there[1]))
+
+
+def _tokens_of(node: object) -> frozenset[str]:
+    """The words of a function, of the methods of a class, or of what makes an object."""
+    if isinstance(node, ir.Function):
+        return node.tokens
+    if isinstance(node, ir.Class):
+        return frozenset[str]().union(*(each.tokens for each in node.methods.values()))
+    return ir.tokens_of(node) if isinstance(node, ir.Expr) else frozenset()
+
+
+def _runs(statement: ir.Stmt, call: ir.Call) -> Iterator[ir.Call]:
+    """The calls in a statement that are given a lambda with this call in it."""
+    for root in expressions_of(statement):
+        for node in expressions_in(root):
+            for argument in node.args if isinstance(node, ir.Call) else ():
+                if isinstance(argument.value, ir.Lambda) and _is_in(call, argument.value.function):
+                    yield node
+
+
+def _is_in(call: ir.Call, function: ir.Function) -> bool:
+    roots = (root for each in function.body for root in expressions_of(each))
+    return any(node is call for root in roots for node in expressions_in(root))
 
 
 def _names_rank(node: ir.Expr | ir.Argument) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import islice
+from weakref import WeakKeyDictionary
 
 from distlint.analyzer import ir
-from distlint.analyzer.project.module import Imported
+from distlint.analyzer.project.module import Imported, Module
 from distlint.analyzer.static.callers import calls_within
+from distlint.analyzer.static.callgraph import SHORT
 from distlint.analyzer.static.guards.assignments import Assignments
 from distlint.analyzer.static.guards.process_groups import makes_group
 from distlint.analyzer.static.guards.rank_tests import (
@@ -18,6 +21,7 @@ from distlint.analyzer.static.guards.rank_tests import (
     rank_words,
     under_rank_test,
 )
+from distlint.analyzer.static.kept_values import assignments
 from distlint.analyzer.static.names import Scope, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
@@ -114,11 +118,19 @@ class RankFlags:
         if path is not None and len(path) > 1 and scope.has_param(path[0]):
             if not self._assignments.to(name) and self._is_raised_beside(name):
                 return True
-        return any(
+        if any(
             may_name_rank(function.tokens)
             for function in self._module.functions
             if function.name == name
-        )
+        ):
+            return True
+        return self._module.aliases.get(name, name) in self._flags_elsewhere
+
+    @cached_property
+    def _flags_elsewhere(self) -> frozenset[str]:
+        """The names of tests of the rank in the files that the module imports, however far."""
+        imported = self._module.import_closure()[1:]
+        return frozenset[str]().union(*map(flags_of, imported))
 
     def _is_given_alike(self, name: str, scope: Scope, depth: int) -> bool:
         """Is a parameter the same on all ranks: by each caller, or as there are none yet?
@@ -173,7 +185,10 @@ class RankFlags:
         """Is a value that another file passes for a flag that of some ranks, by its words?"""
         if isinstance(value, (ir.Name, ir.Attribute)):
             return self._value_may_differ(value, point, depth)
-        return may_name_rank(ir.tokens_of(value))
+        if may_name_rank(ir.tokens_of(value)):
+            return True
+        names = (each for each in _flags(value) if isinstance(each, (ir.Name, ir.Attribute)))
+        return any(self._value_may_differ(each, point, depth) for each in names)
 
     def _is_raised_beside(self, name: str) -> bool:
         """Does a script beside it, which imports the file, set an option to write by the rank?"""
@@ -193,6 +208,9 @@ class RankFlags:
 
     def _is_function(self, name: str) -> bool:
         """Is it a function, by its definition, or as an import that is called ``is_...``?"""
+        there = self._module.lead_to(name)
+        if there is not None:
+            return isinstance(there[1], ir.Function)
         definitions = self._module.definitions.get(name, ())
         return bool(definitions) and all(
             isinstance(definition.node, ir.Function)
@@ -211,6 +229,28 @@ class RankFlags:
             for target in statement.targets
             if isinstance(target, ir.Name) and under_rank_test(around)
         )
+
+
+_FLAGS: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()
+
+
+def flags_of(module: Module) -> frozenset[str]:
+    """The names under which another file may find a test of the rank in a module: short functions,
+    methods and properties that ask for it, attributes and globals that keep it.
+    """
+    known = _FLAGS.get(module)
+    if known is None:
+        kept = assignments(module.functions, module.body)
+        asking = (each for each in module.functions if _is_short(each))
+        known = _FLAGS[module] = frozenset(
+            [each.name for each in asking if rank_words(each.tokens)]
+            + [name.removeprefix(".") for name, value in kept if rank_words(ir.tokens_of(value))]
+        )
+    return known
+
+
+def _is_short(function: ir.Function) -> bool:
+    return next(islice(ir.statements_of(function.body), SHORT, None), None) is None
 
 
 def _flags(test: ir.Expr) -> Iterator[ir.Expr]:

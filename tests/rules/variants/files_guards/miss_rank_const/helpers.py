@@ -1,0 +1,6 @@
+import os
+import torch
+import torch.distributed as dist
+
+
+MY = int(os.environ.get("RANK", 0))

@@ -1,0 +1,8 @@
+import os
+import torch
+import torch.distributed as dist
+
+
+class Ctx:
+    def should_save(self):
+        return dist.get_rank() == 0
