@@ -245,16 +245,22 @@ def test_a_comment_that_another_file_needs_stays(analysis: Analysis, project: Pa
     assert (project / "model.py").read_text() == "x = 1\n"
 
 
-def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project: Path) -> None:
+def harming_train(name: str) -> Callable[[Document, Project], Found]:
+    """An analysis in which the fix of a file of this name brings a finding to train.py."""
+
     def analyse(document: Document, project: Project) -> Found:
         if document.path.name != "train.py":
             return fixing(without_mark)(document, project)
-        library = project.by_key(str(document.path.with_name("library.py")))
-        assert library is not None
-        fixed = "fine" in library.definitions
+        other = project.by_key(str(document.path.with_name(name)))
+        assert other is not None
+        fixed = "fine" in other.definitions
         return Found(findings=[finding(document.path, 1, "DST102")] if fixed else [])
 
-    analysis(analyse)
+    return analyse
+
+
+def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project: Path) -> None:
+    analysis(harming_train("library.py"))
     (project / "train.py").write_text("import library\n")
     (project / "library.py").write_text("BUG = 1\n")
     (project / "other.py").write_text("BUG = 1\n")
@@ -270,15 +276,7 @@ def test_a_fix_that_harms_an_importer_is_taken_back(analysis: Analysis, project:
 def test_a_fix_that_harms_what_imports_an_importer_does_not_hold_up_the_others(
     analysis: Analysis, project: Path
 ) -> None:
-    def analyse(document: Document, project: Project) -> Found:
-        if document.path.name != "train.py":
-            return fixing(without_mark)(document, project)
-        deep = project.by_key(str(document.path.with_name("deep.py")))
-        assert deep is not None
-        fixed = "fine" in deep.definitions
-        return Found(findings=[finding(document.path, 1, "DST102")] if fixed else [])
-
-    analysis(analyse)
+    analysis(harming_train("deep.py"))
     (project / "train.py").write_text("import library\n")
     (project / "library.py").write_text("import deep\nBUG = 1\n")
     (project / "deep.py").write_text("BUG = 1\n")

@@ -29,9 +29,10 @@ BY_RANK = re.compile(r"rank|main_process|is_(?:main|master|chief)|_zero$|process
 """Names in tests of the rank."""
 
 MODEL_NAMES = ("model", "net", "ddp", "engine", "module", "actor", "critic", "unet")
-
+"""Ends of the names of models."""
 
 MUTATORS = frozenset("append extend insert remove pop clear update add setdefault set put".split())
+"""Methods that change the collection that they are called on."""
 
 
 def fails_alone(name: str) -> bool:

@@ -19,8 +19,8 @@ Named = Callable[[str], Iterable[ir.Function]]
 def stored_functions(module: Module, named: Named) -> dict[str, list[ir.Function]]:
     """The functions in what is assigned, by ``.attribute`` and by global."""
     kept = [*assignments(module.functions, module.body), *_of_classes(module)]
-    leaves = {name: list(_leaves(value)) for name, value in kept}
-    params = {leaf for name in leaves for leaf in leaves[name] if not any(named(leaf))}
+    leaves = {leaf for _, value in kept for leaf in _leaves(value)}
+    params = {leaf for leaf in leaves if not any(named(leaf))}
     passed = _passed(module, params) if params else []
     found: dict[str, list[ir.Function]] = {}
     given: dict[str, list[ir.Function]] = {}
