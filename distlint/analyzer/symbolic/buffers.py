@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.class_hierarchy import mro
-from distlint.analyzer.symbolic.framework_names import MODULES, READY_MODELS, SELF_RETURNING
+from distlint.analyzer.symbolic.framework_names import CONTAINERS, SELF_RETURNING
+from distlint.analyzer.symbolic.made_of_modules import (
+    chosen_make_buffers,
+    class_has_buffers,
+    is_known_to_have_buffers,
+    is_made_with_buffers,
+)
 from distlint.analyzer.symbolic.values import Unknown, Value
 
 if TYPE_CHECKING:
-    from distlint.analyzer.project.module import Module
     from distlint.analyzer.symbolic.interpreter import Interpreter
 
 SYNC_BUFFERS = frozenset({"broadcast_buffers", "forward_sync_buffers"})
@@ -36,14 +39,16 @@ def _module_has_buffers(machine: Interpreter, inner: Value | None) -> bool | Non
     if isinstance(inner, v.Seq):
         return _any_has_buffers(machine, inner.items)
     if isinstance(inner, v.Instance):
-        return _class_has_buffers(machine, inner.cls)
+        return _instance_has_buffers(machine, inner)
     if isinstance(inner, v.Obj):
         if inner.inner is not None:
             return _module_has_buffers(machine, inner.inner)
-        return _is_known_to_have_buffers(inner.kind)
+        return is_known_to_have_buffers(inner.kind)
     if isinstance(inner, Unknown) and inner.op == "method" and inner.args[1] in SELF_RETURNING:
         receiver = inner.args[0]
         return _module_has_buffers(machine, receiver) if isinstance(receiver, Value) else None
+    if isinstance(inner, Unknown) and inner.op == "index" and isinstance(inner.args[0], Value):
+        return _module_has_buffers(machine, inner.args[0])  # of `model, width = ...`
     if isinstance(inner, Unknown) and inner.op in {"call", "method"}:
         return _result_has_buffers(machine, inner)
     return None
@@ -51,16 +56,26 @@ def _module_has_buffers(machine: Interpreter, inner: Value | None) -> bool | Non
 
 def _result_has_buffers(machine: Interpreter, called: Unknown) -> bool | None:
     """Does what a call has returned have buffers: a container of modules, or a factory's?"""
-    made = [_is_known_to_have_buffers(name) for name in called.args if isinstance(name, str)]
+    made = [is_known_to_have_buffers(name) for name in called.args if isinstance(name, str)]
     if True in made or any("batchnorm" in name.lower() for name in called.tokens):
         return True
     if False not in made:
-        return True if _is_made_with_buffers(machine, called) else None
-    nested = (part for part in called.args if isinstance(part, Unknown))
-    if any(_module_has_buffers(machine, part) for part in nested):
-        return True
-    parts = [part for part in called.args if isinstance(part, (v.Obj, v.Instance, v.Seq))]
+        is_made = is_made_with_buffers(machine, called) or (
+            isinstance(called.args[0], Value) and chosen_make_buffers(machine, called.args[0])
+        )
+        return True if is_made else None
+    is_container = any(name in CONTAINERS for name in called.args)
+    parts = [
+        part
+        for part in called.args
+        if isinstance(part, Value)
+        and (isinstance(part, (v.Obj, v.Instance, v.Seq)) or (is_container and _is_made(part)))
+    ]
     return _any_has_buffers(machine, parts)
+
+
+def _is_made(part: object) -> bool:
+    return isinstance(part, Unknown) and part.op in {"call", "method", "index"}
 
 
 def _any_has_buffers(machine: Interpreter, modules: Iterable[Value]) -> bool | None:
@@ -68,96 +83,16 @@ def _any_has_buffers(machine: Interpreter, modules: Iterable[Value]) -> bool | N
     return True if True in verdicts else None if None in verdicts else False
 
 
-def _class_has_buffers(machine: Interpreter, cls: ir.Class) -> bool:
-    """Does a module of this class hold buffers? One under a condition does not count."""
-    functions = [
-        function
-        for owner in mro(machine, cls)
-        if not isinstance(owner, str)
-        for function in _used_by(machine.context.module_of(owner), owner)
-    ]
-    return any("BatchNorm" in name for each in functions for name in each.tokens) or any(
-        isinstance(statement, ir.Evaluate)
-        and isinstance(statement.value, ir.Call)
-        and getattr(statement.value.func, "attr", "") == "register_buffer"
-        for each in functions
-        for statement in each.body
-    )
-
-
-def _used_by(module: Module, cls: ir.Class) -> list[ir.Function]:
-    """The methods of a class, and those functions and classes of its file that they name."""
-    by_name: dict[str, list[ir.Function]] = {}
-    for function in module.functions:
-        by_name.setdefault(function.owner or function.name, []).append(function)
-    found = list(cls.methods.values())
-    named = {cls.name}
-    for function in found:  # grows meanwhile
-        for name in function.tokens - named:
-            named.add(name)
-            found += by_name.get(name, ())
-    return found
-
-
-def _is_known_to_have_buffers(name: str) -> bool | None:
-    """Does a module of this class have buffers of its own? None if that is not known."""
-    if "BatchNorm" in name or name.startswith(READY_MODELS):
+def _instance_has_buffers(machine: Interpreter, module: v.Instance) -> bool | None:
+    """Does an object of a class of the project have buffers, by its class or by a field?"""
+    by_class = class_has_buffers(machine, module.cls)
+    if by_class:
         return True
-    return False if name.startswith(MODULES) else None
-
-
-def _is_made_with_buffers(machine: Interpreter, called: Unknown) -> bool:
-    """Does a function of the project, which was not run, return such a model in any case?"""
-    if called.op != "call" or len(called.args) < 3 or not isinstance(called.args[2], str):
-        return False
-    module = machine.context.module(called.args[2])
-    for function in module.functions if module is not None else ():
-        if (function.name, function.site) == called.args[:2] and module is not None:
-            return _Factory(machine, module, function).makes_buffers()
-    return False
-
-
-class _Factory:
-    """A function that makes modules, by its text."""
-
-    def __init__(self, machine: Interpreter, module: Module, function: ir.Function) -> None:
-        self._machine, self._module = machine, module
-        self._statements = list(ir.statements_of(function.body))
-        self._followed: set[str] = set()
-
-    def makes_buffers(self) -> bool:
-        """Has what the function returns buffers, whichever way it takes?"""
-        returned = [each.value for each in self._statements if isinstance(each, ir.Return)]
-        return bool(returned) and all(map(self._has_buffers, returned))
-
-    def _has_buffers(self, node: ir.Expr | None) -> bool:
-        if isinstance(node, ir.Name):
-            return self._is_given_buffers(node.id)
-        if not isinstance(node, ir.Call):
-            return False
-        if isinstance(node.func, ir.Attribute) and node.func.attr in SELF_RETURNING:
-            return self._has_buffers(node.func.value)
-        made = self._machine.evaluate_statically(self._module, node.func)
-        if isinstance(made, v.Cls):
-            return _class_has_buffers(self._machine, made.cls)
-        if not isinstance(made, v.External):
-            return False
-        known = _is_known_to_have_buffers(self._machine.catalogue.canonical(made.name))
-        if known is False:  # a container
-            return any(self._has_buffers(each.value) for each in node.args)
-        return known is True
-
-    def _is_given_buffers(self, name: str) -> bool:
-        """Does every assignment to a variable give it such a model?"""
-        if name in self._followed:
-            return False
-        self._followed.add(name)
-        given = [
-            each.value
-            for each in self._statements
-            if isinstance(each, ir.Assign)
-            and any(name in ir.names_bound(target) for target in each.targets)
-        ]
-        found = bool(given) and all(map(self._has_buffers, given))
-        self._followed.discard(name)
-        return found
+    fields = [
+        value
+        for key, value in list(machine.store.items())
+        if key[0] == module.oid
+        and (isinstance(value, (v.Obj, v.Instance, v.Seq)) or _is_made(value))
+    ]
+    found = False if module.oid == 0 else _any_has_buffers(machine, fields)
+    return True if found else by_class

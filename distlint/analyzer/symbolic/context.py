@@ -103,6 +103,8 @@ class ExecutionContext:
         self._continuations: dict[tuple[object, ...], Any] = {}
         self.hierarchy: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         """The bases of each class of the project, as far as they have been asked for."""
+        self.with_buffers: dict[ir.Class | ir.Function, bool | None] = {}
+        """Which classes and factories make modules with buffers, as far as it has been asked."""
         self.shapes = CodeShapes()
         self._meets: dict[ir.Block, bool] = {}
         self._refuses: dict[ir.Function, bool] = {}

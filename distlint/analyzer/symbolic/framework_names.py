@@ -10,6 +10,7 @@ DISTRIBUTED_SAMPLER = "torch.utils.data.DistributedSampler"
 ITERABLE_DATASET = "torch.utils.data.IterableDataset"
 JOIN = "torch.distributed.algorithms.Join"
 MODULE = "torch.nn.Module"
+CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 MODULES = "torch.nn."
 PROCESS_GROUP = "torch.distributed.ProcessGroup"
 READY_MODELS = "torchvision.models"
