@@ -28,6 +28,8 @@ _LAUNCHERS = re.compile(r"\b(?:accelerate|deepspeed|torchrun|torch\.distributed|
 _CONFIGURATION = re.compile(r"--config_file[ =]+[\"']?([\w./-]+)")
 _BOUND = re.compile(r"(===?|~=|<=?|\^|^=)\s*v?(\d+(?:\.\d+)*)")
 _DIGIT = re.compile(r"\d")
+_PLAIN = re.compile(r"v?(\d+(?:\.\d+)+)")
+_WHEEL = re.compile(r"@.*/[\w.]+-(\d+(?:\.\d+)+)\S*\.whl")
 _OPERATORS = {"=": "==", "\u2265": ">=", "%E2%89%A5": ">="}
 _CONDA_NAMES = {"torch": "pytorch"}
 """Libraries that conda has under another name, too; there ``=1.9`` asks for a version."""
@@ -133,8 +135,14 @@ def bounds_of(file: Path, library: str) -> tuple[str, ...]:
             asked += [r for text in _matching(folder, _OF_CONDA) for r in in_conda.findall(text)]
         asked += _locked(folder, library)
         if asked:
-            return tuple(asked)
+            return tuple(map(_with_operator, asked))
     return ()
+
+
+def _with_operator(bounds: str) -> str:
+    """The bounds of ``pip list``, poetry and wheels, ``torch 2.1.0``, as pip writes them."""
+    exact = _PLAIN.match(bounds) or _WHEEL.match(bounds)
+    return f"=={exact[1]}" if exact else bounds
 
 
 def _bounds_or_said(file: Path, library: str) -> tuple[str, ...]:
