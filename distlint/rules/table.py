@@ -167,6 +167,7 @@ RESERVED: dict[str, str] = {
     "DST829": "broad-kill",
     "DST830": "old-launcher",
     "DST831": "launcher-in-every-task",
+    "DST832": "unknown-script-option",
     "DST901": "stdlib-logging",
     "DST902": "unguarded-print",
     "DST904": "logger-before-state",

@@ -114,6 +114,57 @@ def test_what_the_old_launcher_passes(
     assert severities == ([severity] if severity else [])
 
 
+PARSER = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("-b", "--batch-size", type=int)
+parser.add_argument("--lr", type=float)
+parser.add_argument("--local_rank", type=int)
+args = parser.parse_args()
+"""
+OTHER = PARSER.replace("--local_rank", "--rank")
+IMPORTED = "from options.base import get_args\nargs = get_args()\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "line", "option"),
+    [
+        (PARSER, "torchrun train.py --epochs 3", "--epochs"),
+        (PARSER, "torchrun train.py --lr 1 --nnodes=2 --momentum 1", "--nnodes"),
+        (PARSER, "torchrun --nnodes=2 train.py --batch_size 3", "--batch_size"),
+        (PARSER, "torchrun train.py --batch 3 --lr=1", None),
+        (PARSER, "torchrun train.py $ARGS --lr 1 ${EXTRA[@]} -b 3", None),
+        (PARSER, "torchrun other.py --epochs 3", None),
+        (PARSER, "python -m torch.distributed.launch train.py --lr 1", None),
+        (PARSER, "deepspeed train.py --lr 1", None),
+        (OTHER, "torchrun train.py --lr 1", None),
+        (OTHER, "python -m torch.distributed.launch train.py --lr 1", "--local_rank"),
+        (OTHER, "python -m torch.distributed.launch --use_env train.py --lr 1", None),
+        (OTHER, "deepspeed train.py --lr 1", "--local_rank"),
+        (OTHER, "deepspeed --no_local_rank train.py --lr 1", None),
+        (IMPORTED, "torchrun train.py --epochs 3", "--epochs"),
+        (IMPORTED, "torchrun train.py --lr 3", None),
+        (IMPORTED.replace("base", "elsewhere"), "torchrun train.py --epochs 3", None),
+        (PARSER.replace("parse_args", "parse_known_args"), "torchrun train.py --epochs 3", None),
+        (PARSER + "add_options(parser)\n", "torchrun train.py --epochs 3", None),
+        (PARSER.replace("Parser()", "Parser(parents=[p])"), "torchrun train.py --epochs 3", None),
+        (PARSER + "for n in names:\n    parser.add_argument(n)\n", "torchrun train.py --e 3", None),
+    ],
+)
+def test_options_that_a_script_does_not_have(
+    tmp_path: Path, script: str, line: str, option: str | None
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "options").mkdir()
+    (tmp_path / "train.py").write_text(script)
+    parser = PARSER.replace("\n", "\n    ").replace("args = ", "return ")
+    (tmp_path / "options" / "base.py").write_text(f"def get_args():\n    {parser}\n")
+    sheet = read(Document.from_bytes(f"{line}\n".encode(), tmp_path / "launch.sh"))
+    assert sheet is not None
+    found = [each for each in find_in(sheet, {}, ()).findings if each.code == "DST832"]
+    assert len(found) == (option is not None)
+    assert all(f"`{option}`" in each.message for each in found)
+
+
 PIPFILE_LOCK = """{
     "default": {
         "torch": {
