@@ -106,6 +106,7 @@ RESERVED: dict[str, str] = {
     "DST513": "device-count-as-world-size",
     "DST514": "world-size-without-gpus",
     "DST515": "init-failure-ignored",
+    "DST516": "spawn-without-guard",
     "DST601": "manual-softmax",
     "DST602": "log-of-softmax",
     "DST603": "manual-nll",

@@ -1,0 +1,13 @@
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def train(rank, size):
+    dist.init_process_group("gloo", rank=rank, world_size=size)
+    dist.destroy_process_group()
+
+
+try:
+    mp.spawn(train, args=(2,), nprocs=2)  # expect: DST516
+except KeyboardInterrupt:
+    print("stopped")
