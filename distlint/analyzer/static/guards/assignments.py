@@ -9,6 +9,10 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import Names, placed
 from distlint.analyzer.static.reaching_definitions import Point, Search
 
+_PUTS = frozenset({"append", "extend", "add", "insert", "update", "put"})
+"""Methods that put something into a list, a dict, a set or a queue."""
+_CONTAINERS = frozenset({"list", "dict", "set", "deque", "OrderedDict", "defaultdict", "Queue"})
+
 
 class Assignments:
     """The values that one module assigns to its variables and attributes."""
@@ -43,6 +47,51 @@ class Assignments:
         if not complete or any(not isinstance(each.node, ir.Expr) for each in reaching):
             return known
         return [(value, where) for value, where in known if where.statement in statements]
+
+    def put_into(
+        self,
+        node: ir.Name | ir.Attribute,
+        point: Point,
+        given: Sequence[tuple[ir.Expr, Point]],
+    ) -> Sequence[tuple[ir.Expr, Point]]:
+        """What a function puts into a list or a dict that it makes: ``names.append(name)``.
+
+        ``given`` is what the name may stand for there.
+        """
+        if not any(_is_container(value) for value, _ in given):
+            return ()
+        put = self._put.get(ir.last_name(node), ())
+        return [(value, where) for value, where in put if where.scope is point.scope]
+
+    @cached_property
+    def _put(self) -> dict[str, list[tuple[ir.Expr, Point]]]:
+        table: dict[str, list[tuple[ir.Expr, Point]]] = {}
+        for scope in self._names.scopes:
+            for statement, around in placed(scope.body):
+                for holder, value in _items_put(statement):
+                    found = table.setdefault(ir.last_name(holder), [])
+                    found.append((value, Point(scope, around)))
+        return table
+
+
+def _is_container(value: ir.Expr) -> bool:
+    """Is it ``[]``, ``{}`` or ``defaultdict(list)``, which is filled later?"""
+    if isinstance(value, ir.Call):
+        return ir.last_name(value.func) in _CONTAINERS
+    return isinstance(value, (ir.Display, ir.DictDisplay))
+
+
+def _items_put(statement: ir.Stmt) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """The containers that a statement puts something into, with its keys and values."""
+    if isinstance(statement, ir.Assign):
+        for target in statement.targets:
+            if isinstance(target, ir.Subscript):
+                yield target.value, target.index
+                yield target.value, statement.value
+    elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
+        func = statement.value.func
+        if isinstance(func, ir.Attribute) and func.attr in _PUTS:
+            yield from ((func.value, argument.value) for argument in statement.value.args)
 
 
 def _bindings(statement: ir.Stmt) -> Iterable[tuple[ir.Expr, ir.Expr]]:

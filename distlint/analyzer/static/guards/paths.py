@@ -74,9 +74,12 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[_Rea
             if is_made_from_rank(guards, item, point):
                 return True
             continue
-        for value, where in guards.assignments.reaching(item, point):
-            if _own(guards, value, where, depth - 1, seen):
-                return True
+        given = guards.assignments.reaching(item, point)
+        if any(_own(guards, value, where, depth - 1, seen) for value, where in given):
+            return True
+        put = guards.assignments.put_into(item, point, given)
+        if any(_own(guards, value, where, depth, seen) for value, where in put):
+            return True
         if isinstance(item, ir.Name) and _passed_own(guards, name, point, depth, seen):
             return True
     return False

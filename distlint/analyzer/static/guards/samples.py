@@ -56,7 +56,8 @@ def _is_bound_to_sample(
 ) -> bool:
     if not isinstance(node, ir.Name):
         return False
-    for value, where in guards.assignments.reaching(node, point):
+    given = guards.assignments.reaching(node, point)
+    for value, where in (*given, *guards.assignments.put_into(node, point, given)):
         if where.scope.function is not point.scope.function or isinstance(
             where.statement, ir.AugAssign
         ):
