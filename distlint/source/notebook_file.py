@@ -32,6 +32,8 @@ def parsed(text: str) -> tuple[str, list[Source]]:
     Raises:
         DocumentError: if it is no notebook.
     """
+    if not text.removeprefix(_BOM).strip():
+        return PYTHON, []  # an editor has only created it
     content = _json(text)
     if not isinstance(content, dict) or not isinstance(content.get("nbformat", 4), int):
         raise DocumentError("not a notebook")

@@ -80,7 +80,7 @@ class TestReading:
     @pytest.mark.parametrize(
         ("text", "row", "message"),
         [
-            ("", 1, "not a notebook: Expecting value"),
+            ("cells", 1, "not a notebook: Expecting value"),
             ('{\n"cells": [}', 2, "not a notebook: Expecting value"),
             ("[]", 1, "not a notebook"),
             ("{}", 1, "not a notebook: it has no cells"),
@@ -93,6 +93,10 @@ class TestReading:
         with pytest.raises(DocumentError) as caught:
             read(text)
         assert (caught.value.message, caught.value.row) == (message, row)
+
+    @pytest.mark.parametrize("text", ["", "\n", "\ufeff"])
+    def test_one_that_an_editor_has_only_created(self, text: str) -> None:
+        assert read(text).cells == ()
 
     def test_bytes_that_are_no_text(self) -> None:
         with pytest.raises(DocumentError, match="byte 0xff is not valid UTF-8") as caught:
