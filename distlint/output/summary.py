@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from distlint.output.formats import Page
 from distlint.output.snippet import place_text
-from distlint.output.style import Part, Printer
+from distlint.output.style import Part, Printer, width_of, wrapped
 from distlint.source.finding import Severity
 from distlint.source.paths import display, printable
 from distlint.source.report import Fixed, Notice, Report, Reported
@@ -20,6 +20,7 @@ _PREFIX: dict[str, Part] = {
 }
 
 
+_NOTE = "note: "
 NAMED = 3
 """Entry points that the note about an incomplete analysis names."""
 
@@ -46,17 +47,33 @@ def closing(report: Report) -> str:
     return f"Found {found} in {counted(files, 'file')} ({checked})."
 
 
-def close(report: Report, out: Printer, page: Page) -> None:
-    """The last lines of a report for people."""
+def close(report: Report, out: Printer, page: Page, *, width: int | None = None) -> None:
+    """The last lines of a report for people, wrapped if there is a width."""
     if page.quiet:
         return
-    out.line(closing(report))
-    hint = fixable(report, unsafe=page.unsafe, tried=page.tried)
-    if hint:
-        out.line(hint)
+    for text in filter(
+        None, [closing(report), fixable(report, unsafe=page.unsafe, tried=page.tried)]
+    ):
+        for line in wrapped(text, width) if width else [text]:
+            out.line(line)
     note = incomplete(report, verbose=page.verbose)
     if note:
-        out.line(("note: ", "bold"), note)
+        first, *rest = _lines_of(f"{_NOTE}{note}", width)
+        out.line((_NOTE, "bold"), first.removeprefix(_NOTE))
+        for line in rest:
+            out.line(line)
+
+
+def _lines_of(note: str, width: int | None) -> Iterator[str]:
+    """The lines of a note, those that continue another indented a little more."""
+    for text in note.split("\n"):
+        if not width or width_of(text) <= width:
+            yield text
+            continue
+        indent = " " * (len(text) - len(text.lstrip()) + len(_NOTE))
+        first, *rest = wrapped(text, width - len(indent), cut=True)
+        yield indent[len(_NOTE) :] + first
+        yield from (indent + line for line in rest)
 
 
 def incomplete(report: Report, *, verbose: bool) -> str:

@@ -35,7 +35,7 @@ def test_a_note_ends_a_report_for_people(distlint: Run) -> None:
     assert result.returncode == 0
     assert "DST002" not in result.stdout
     assert result.stdout.startswith("No findings (checked 1 file).\n")
-    note = result.stdout.splitlines()[-1]
+    note = result.stdout[result.stdout.index("note:") :].replace("\n     ", "")
     assert note.startswith("note: the analysis of 1 entry point is incomplete")
     assert f"the module body (train.py:{ROW}:1)" in note
 
@@ -49,11 +49,19 @@ def test_verbose_tells_why(distlint: Run) -> None:
 def test_the_note_names_a_few_and_verbose_all(distlint: Run, project: Path) -> None:
     for number in range(5):
         (project / f"n{number}.py").write_text(in_function(f"main_{number}"))
-    short, long = distlint("check", *OFF).stdout, distlint("check", *OFF, "-v").stdout
+    short, long = (
+        " ".join(distlint("check", *OFF, *options).stdout.split()) for options in ((), ("-v",))
+    )
     assert "the analysis of 6 entry points is incomplete" in short
     assert "main_2()" not in short
     assert "`--verbose` lists them" in short
     assert all(f"main_{number}()" in long for number in range(5))
+
+
+def test_the_note_fits_the_terminal(distlint: Run) -> None:
+    for options in ((), ("-v",)):
+        shown = distlint("check", *OFF, *options, COLUMNS="50").stdout
+        assert max(map(len, shown.splitlines())) <= 50
 
 
 @pytest.mark.parametrize("chosen", [("--select", "DST002"), ("--extend-select", "DST002")])

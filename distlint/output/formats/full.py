@@ -24,7 +24,7 @@ def write(report: Report, page: Page) -> None:
     out = printer(page.stream, color=page.color)
     for item in report.reported:
         render(item, out, page.width, unsafe=page.unsafe, tried=page.tried)
-    summary.close(report, out, page)
+    summary.close(report, out, page, width=page.width)
 
 
 def render(
