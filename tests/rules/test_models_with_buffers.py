@@ -112,6 +112,9 @@ dist.barrier()
 """
 
 KNOWN = [
+    "nets.Head(nets.net18())",
+    "nets.Head(body=torch.nn.Sequential(nets.net18()))",
+    "nets.Given(Block, 3)",
     "nets.Net(3)",
     "nets.net18()",
     "nets.net50()[0]",
@@ -122,11 +125,10 @@ KNOWN = [
     "torch.nn.Sequential(picked.__dict__[sys.argv[1]]()[0], torch.nn.Linear(10, 1))",
 ]
 OPEN = [
-    "nets.Given(Block, 3)",
+    "nets.Given(load(sys.argv[1]), 3)",
     "nets.SOME[sys.argv[1]]()",
     "torch.nn.Sequential(load(sys.argv[1]), torch.nn.Linear(10, 1))",
     "nets.Head(load(sys.argv[1]))",
-    "nets.Head(nets.net18())",
 ]
 NONE = ["nets.Bare(4)", "torch.nn.Sequential(nets.Bare(4), torch.nn.ReLU())"]
 

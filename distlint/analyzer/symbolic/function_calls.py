@@ -6,16 +6,22 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.attributes import instance_attribute
 from distlint.analyzer.symbolic.call_relevance import captured, skips, weighed
-from distlint.analyzer.symbolic.class_hierarchy import mro
+from distlint.analyzer.symbolic.class_hierarchy import kind_of, mro
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.continuations import ReturnToCaller
 from distlint.analyzer.symbolic.decorators import call_decorated
+from distlint.analyzer.symbolic.framework_names import MODULE
 from distlint.analyzer.symbolic.opaque_calls import pass_over
 from distlint.analyzer.symbolic.parameters import unbound_param
 from distlint.analyzer.symbolic.state import CallRequested, Frame, ResultKey
 from distlint.analyzer.symbolic.values import Const, Value, const, unknown
 from distlint.analyzer.symbolic.view import SEEDED
 from distlint.source.incomplete import Reason
+
+GIVEN = "[given]"
+"""The field of an object with what its constructor, which was not run, was given."""
+_MODULES = (v.Obj, v.Instance, v.Cls, v.Seq, v.Unknown)
+"""Values that may be modules, or classes of modules."""
 
 RECURSION = 2
 """How deep a function is followed into itself."""
@@ -164,6 +170,7 @@ def instantiate(
         )
         try:
             if skips(machine, function, [created, *args], keywords):
+                _keep_given(machine, created, [*args, *keywords.values()])
                 return created
             call_function(machine, target, args, keywords, site, (site, machine.inner))
         except CallRequested as enter:
@@ -173,6 +180,15 @@ def instantiate(
     for name, value in keywords.items():
         machine.store[(oid, name)] = value
     return created
+
+
+def _keep_given(machine: Collectives, created: v.Instance, args: list[Value]) -> None:
+    """Note what a module is given, ``Head(backbone)``, where its constructor is not run."""
+    if kind_of(machine, created) != MODULE:
+        return
+    kept = [each for each in args if isinstance(each, _MODULES)]
+    if kept:
+        machine.store[(created.oid, GIVEN)] = v.seq("tuple", kept)
 
 
 def call_instance(
