@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-WORLD_SAMPLES = (2, 3, 4, 8, 64)
-"""World sizes that a comparison of the world size alone is tried on; never one."""
+JOBS = ((2, 1), (2, 2), (3, 3), (4, 2), (8, 8), (16, 4), (64, 8), (64, 64))
+"""Nodes times ranks on each, as (ranks, ranks of a node), that a comparison of such numbers alone
+is tried on; never one rank.
+
+Numbers of the same job go together: what a node has divides what all have.
+"""
 
 MAX_AXES = 3
 

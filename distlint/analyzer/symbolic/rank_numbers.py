@@ -51,7 +51,7 @@ def uniform_value(machine: View, what: str, otherwise: Value) -> Value:
     if what == "local_world_size":
         return v.local_world_size(machine.cluster)
     if what == "nodes":
-        return v.world(machine.cluster.nodes, (1, 2, 4, 8))
+        return v.node_count(machine.cluster)
     if what in {"true", "false"}:
         return const(what == "true")
     return otherwise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from distlint.analyzer.symbolic.cluster import WORLD_SAMPLES, Cluster
+from distlint.analyzer.symbolic.cluster import JOBS, Cluster
 from distlint.analyzer.symbolic.values.facts import are_weak, is_made_as_tensor
 from distlint.analyzer.symbolic.values.operators import EITHER, MERGED, UNEVEN
 from distlint.analyzer.symbolic.values.types import (
@@ -101,11 +101,15 @@ def world(value: Any, samples: tuple[Any, ...]) -> WorldSizeExpr:
 
 
 def world_size(cluster: Cluster) -> WorldSizeExpr:
-    return world(cluster.size, WORLD_SAMPLES)
+    return world(cluster.size, tuple(size for size, _ in JOBS))
 
 
 def local_world_size(cluster: Cluster) -> WorldSizeExpr:
-    return world(cluster.local, (1, *WORLD_SAMPLES))
+    return world(cluster.local, tuple(local for _, local in JOBS))
+
+
+def node_count(cluster: Cluster) -> WorldSizeExpr:
+    return world(cluster.nodes, tuple(size // local for size, local in JOBS))
 
 
 def unknown(
