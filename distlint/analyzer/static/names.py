@@ -283,9 +283,8 @@ class Names:
         the catalogue's hint for the name. None when anything else is assigned to it.
         """
         if isinstance(node, ir.Name):
-            annotated = self._annotation(node.id, scope)
-            if annotated is not None:
-                return self._class(annotated, scope)
+            if self._annotation(node.id, scope) is not None:
+                return self.annotated(node.id, scope)
             name = node.id
         elif isinstance(node, ir.Attribute):
             name = node.attr
@@ -299,6 +298,11 @@ class Names:
         if any(self._constructs(value.func) for value, _ in calls):
             return None
         return self.catalogue.hint(name)
+
+    def annotated(self, name: str, scope: Scope) -> str | None:
+        """The framework class that a parameter is annotated with."""
+        annotation = self._annotation(name, scope)
+        return self._class(annotation, scope) if annotation is not None else None
 
     @cached_property
     def _assigned(self) -> dict[str, list[tuple[ir.Expr, Scope]]]:

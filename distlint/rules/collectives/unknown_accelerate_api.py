@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import Around, Scope, nodes_of
+from distlint.analyzer.static.across import origins_across
+from distlint.analyzer.static.names import Around, nodes_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -20,11 +22,16 @@ from distlint.source.requirements import asks_for_older, is_source_of
 if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue, Retired
     from distlint.source.document import Document
 
 _LIBRARY = "accelerate"
+_CLASS = "Accelerator"
+_ACCELERATOR = f"{_LIBRARY}.{_CLASS}"
 _CONSTRUCTOR = "__init__"
+_PECULIAR = frozenset({"set_breakpoint", "check_breakpoint", "use_fp16"})
+"""Members that an object is known by that is called ``accelerator``, wherever it comes from."""
 _FORGIVING = frozenset({"AttributeError", "ImportError", "TypeError", "Exception", "BaseException"})
 
 
@@ -61,13 +68,20 @@ class UnknownAccelerateApi(SourceRule):
     - `accelerator.set_breakpoint()` and `accelerator.check_breakpoint()`. They never existed; the
       docstring of `set_trigger` mentions one of them, and so do guides that copied it. The correct
       names are `set_trigger` and `check_trigger`.
+    - Names of other libraries that `Accelerator` never had: `all_reduce`, `all_gather`, `barrier`,
+      `clip_grad_norm`, `rank`, `world_size` and similar ones.
     - Members removed in Accelerate 1.0, such as `accelerator.use_fp16`.
-    - Arguments removed from `Accelerator(...)`: `logging_dir` in 0.20, and `dispatch_batches`,
-      `even_batches` and `use_seedable_sampler` in 1.0.
+    - Arguments removed from `Accelerator(...)`: `fp16` in 0.16, `logging_dir` in 0.20, and
+      `dispatch_batches`, `even_batches` and `use_seedable_sampler` in 1.0; and arguments that it
+      never had, such as `bf16` and `find_unused_parameters`. Also in a dict that is passed as
+      `**options`.
 
     ## What is not reported
 
-    - The object is not an `Accelerator`: debuggers have breakpoints, too.
+    - The object is not an `Accelerator`: debuggers have breakpoints, too. A variable that is called
+      `accelerator` is taken for one if the file imports Accelerate or a caller passes one; for
+      `set_breakpoint`, `check_breakpoint` and `use_fp16` the name suffices.
+    - An item of `**options` that only some paths store.
     - The object belongs to a subclass of `Accelerator` in the project.
     - The code is prepared for several versions: it uses `hasattr`, tests the version, or handles
       the exception.
@@ -281,40 +295,84 @@ class _Uses:
 
     def found(self) -> Iterator[tuple[Retired, int]]:
         for point in self.objects.points if self.words else ():
-            used = list(self._in_statement(point.statement, point.scope))
+            used = list(self._in_statement(point))
             if used and not _prepared(point.around):
                 yield from used
 
-    def _in_statement(self, statement: ir.Stmt, scope: Scope) -> Iterator[tuple[Retired, int]]:
+    def _in_statement(self, point: Point) -> Iterator[tuple[Retired, int]]:
+        statement = point.statement
         if isinstance(statement, ir.Import):
             for _, dotted, attr in statement.bindings:
                 row = self.gone.get(f"{dotted}.{attr}") if attr in self.words else None
                 if row is not None:
                     yield row, statement.site
-        if self.words.isdisjoint(ir.tokens_of(statement)):
+        tokens = ir.tokens_of(statement)
+        if self.words.isdisjoint(tokens) and _CLASS not in tokens:
             return
         for node in nodes_of(statement):
             if isinstance(node, ir.Attribute) and node.attr in self.words:
-                yield from self._attribute(node, scope)
+                yield from self._attribute(node, point)
             elif isinstance(node, ir.Call):
-                yield from self._arguments(node, scope)
+                yield from self._arguments(CallSite(node, point))
 
-    def _attribute(self, node: ir.Attribute, scope: Scope) -> Iterator[tuple[Retired, int]]:
-        cls = self.names.class_of(node.value, scope)
-        dotted = f"{cls}.{node.attr}" if cls else self.names.dotted(node, scope)
+    def _attribute(self, node: ir.Attribute, point: Point) -> Iterator[tuple[Retired, int]]:
+        cls = self.names.class_of(node.value, point.scope)
+        dotted = f"{cls}.{node.attr}" if cls else self.names.dotted(node, point.scope)
+        if dotted not in self.gone and not cls:
+            dotted = f"{_ACCELERATOR}.{node.attr}"
+            if dotted not in self.gone or not self._is_made(node.value, point):
+                return
+        elif self._is_guessed(node) and not self._is_made(node.value, point):
+            return
         if dotted in self.gone:
             yield self.gone[dotted], node.site
 
-    def _arguments(self, call: ir.Call, scope: Scope) -> Iterator[tuple[Retired, int]]:
+    def _is_guessed(self, node: ir.Attribute) -> bool:
+        """Is a class known by a variable's name alone, and the member one that others have?"""
+        if _LIBRARY in self.names.module.imported_roots:
+            return False
+        return node.attr not in _PECULIAR
+
+    def _is_made(self, node: ir.Expr, point: Point) -> bool:
+        """Does the project make the object by the constructor, in this file or in another?"""
+        found = origins_across(self.objects, node, point)
+        return bool(found) and all(_is_accelerator(where, origin) for where, origin in found)
+
+    def _arguments(self, site: CallSite) -> Iterator[tuple[Retired, int]]:
         """Arguments that a constructor no longer takes: the first one speaks for all."""
-        for argument in call.args:
-            if argument.keyword in self.words:
-                dotted = self.names.dotted(call.func, scope)
-                name = self.names.catalogue.canonical(dotted) if dotted else ""
-                row = self.gone.get(f"{name}.{_CONSTRUCTOR}.{argument.keyword}")
-                if row is not None:
-                    yield row, call.site
-                    return
+        given = [each.keyword for each in site.call.args if each.keyword in self.words]
+        unpacked = any(each.star == "**" for each in site.call.args)
+        if not given and not unpacked:
+            return
+        dotted = self.names.dotted(site.call.func, site.point.scope)
+        name = self.names.catalogue.canonical(dotted) if dotted else ""
+        for word in given or sorted(self.words):
+            row = self.gone.get(f"{name}.{_CONSTRUCTOR}.{word}")
+            if row is not None and (given or self._is_unpacked(site, word)):
+                yield row, site.call.site
+                return
+
+    def _is_unpacked(self, site: CallSite, word: str) -> bool:
+        """Does a dict that is passed as ``**options`` have the argument, on every path?"""
+        items = self.objects.argument(site, word).items
+        return bool(items) and not any(_is_chosen(point, site.point) for _, point in items)
+
+
+def _is_accelerator(where: Objects, origin: Origin) -> bool:
+    if origin.site is not None:
+        return where.is_call_to(origin.site, _ACCELERATOR)
+    if not isinstance(origin.node, ir.Name) or origin.item is not None or origin.attributes:
+        return False
+    return where.names.annotated(origin.node.id, origin.point.scope) == _ACCELERATOR
+
+
+def _is_chosen(made: Point, used: Point) -> bool:
+    """Is what stands at a point run on some paths only that lead to another one?"""
+    shared = {id(here.owner) for here in used.around}
+    return any(
+        isinstance(here.owner, (ir.If, ir.Try)) and id(here.owner) not in shared
+        for here in made.around
+    ) or any(isinstance(node, ir.Conditional) for node in nodes_of(made.statement))
 
 
 def _message(row: Retired) -> str:
