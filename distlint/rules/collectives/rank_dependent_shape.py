@@ -11,6 +11,7 @@ from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.collectives._selections import Selection, agrees, selection
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class RankDependentShape(SourceRule):
     - `scores[scores > 0.5]`, `mask.nonzero()`, `x.unique()` and similar expressions, passed to
       `all_reduce`, `all_gather`, `gather` or their counterparts in Accelerate and DeepSpeed, or
       returned from `preprocess_logits_for_metrics`.
+    - The same through variables, masks that have a name, `torch.cat` of a list of such tensors,
+      helper functions and other files; and `boxes[nms(...)]`.
     - The output of `generate()`, passed to `accelerator.gather`.
     - A list that one rank fills in a loop and broadcasts into buffers of a fixed size.
 
@@ -77,6 +80,8 @@ class RankDependentShape(SourceRule):
     - The tensor is padded or reduced to a scalar: `.sum()`, `.mean()`, `len()`.
     - `gather_for_metrics` of batches, which removes the padding; `gather_object`.
     - The index may be a number or a slice.
+    - The function that calls the collective, or makes the tensor, has words for an agreed size: it
+      pads, or has `sizes`, `lengths` and the like.
     - A collective comes before the broadcast in the same function: it may have shared the length.
 
     ## Fix safety
@@ -265,17 +270,16 @@ def evaluate(model, args, data):
             payload, accelerate = _payload(objects, site)
             if payload is None:
                 continue
-            made = _varying(objects, payload, site.point)
-            if made is None and accelerate:
-                made = _generated(objects, payload, site.point)
-            if made is None and site.name == "broadcast":
-                made = _grown(objects, payload, site)
-            if made is not None:
+            found = _made(objects, payload, site, accelerate=accelerate)
+            if found is not None:
+                where, source = found
                 yield self.finding(
                     message="tensor size depends on the data and may differ between ranks",
                     severity=Severity.WARNING,
                     place=locator.place(site.call.site),
-                    related=(Related("tensor created here", locator.place(made)),),
+                    related=(
+                        Related("tensor created here", locators.of(where.module.key).place(source)),
+                    ),
                     effect="the collective hangs, fails or returns uninitialized memory",
                     help="Pad it to the same size on all ranks, or reduce a value computed from it",
                 )
@@ -287,6 +291,27 @@ def evaluate(model, args, data):
                 effect="the evaluation hangs, fails or mixes up the predictions",
                 help="Keep the shape, and fill in a value that the metric ignores, such as -100",
             )
+
+
+def _made(
+    objects: Objects, payload: ir.Expr, site: CallSite, *, accelerate: bool
+) -> Selection | None:
+    """The statement that gives what is passed a size that may differ, and its file."""
+    for each in payload.items if isinstance(payload, ir.Display) and accelerate else (payload,):
+        made = _varying(objects, each, site.point)
+        if made is not None and agrees(objects, site.point.scope) and _has_met(objects, site):
+            return None
+        if made is None and accelerate:
+            made = _generated(objects, each, site.point)
+        if made is None and site.name == "broadcast":
+            made = _grown(objects, each, site)
+        if made is not None:
+            return objects, made
+        if site.name != "broadcast":
+            found = selection(objects, each, site.point)
+            if found is not None:
+                return found
+    return None
 
 
 def _payload(objects: Objects, site: CallSite) -> tuple[ir.Expr | None, bool]:
