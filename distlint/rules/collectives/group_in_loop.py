@@ -15,7 +15,8 @@ from distlint.fixers import names as written
 from distlint.fixers import ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.source.finding import Finding, Fix, Severity
+from distlint.rules.collectives._group_per_call import MAKER, STEADY, made_per_call
+from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
     from distlint.fixers.statements import Statement
     from distlint.source.document import Document
 
-_MAKER = "torch.distributed.new_group"
 _DESTROYER = "destroy_process_group"
-_STEADY = frozenset({"list", "tuple", "range", "set", "sorted", "len", "int", "get_world_size"})
-"""Functions that give the same for the same arguments."""
 
 
 class GroupInLoop(SourceRule):
@@ -57,8 +55,10 @@ class GroupInLoop(SourceRule):
 
     ## What is reported
 
-    `new_group` in a loop with arguments that are the same on every iteration, where a collective in
-    the loop uses the group and nothing in the loop destroys it.
+    - `new_group` in a loop with arguments that are the same on every iteration, where a collective
+      in the loop uses the group and nothing in the loop destroys it.
+    - The same in a function that a training loop calls, also through other functions and from
+      another file, where the function makes the group for itself.
 
     ## What is not reported
 
@@ -66,6 +66,7 @@ class GroupInLoop(SourceRule):
       are set up.
     - The group is stored, or passed to code other than a collective.
     - The group is destroyed in the loop.
+    - A function keeps the group for its next call: in an attribute, a cache, behind a test.
 
     ## Fix safety
 
@@ -173,7 +174,8 @@ for step in range(3):
     ) -> Iterable[Finding]:
         if "new_group" not in module.tokens:
             return
-        names = objects_of(module, catalogue).names
+        objects = objects_of(module, catalogue)
+        names = objects.names
         for call, loop in _repeated(names):
             yield self.finding(
                 message="process group re-created on every iteration",
@@ -182,6 +184,15 @@ for step in range(3):
                 effect="each iteration synchronizes all ranks and leaks a communicator",
                 help="Create the group once, before the loop",
                 fix=partial(_fix, call, loop, Draft(locators.of(module.key), module, catalogue)),
+            )
+        for site, where, around in made_per_call(objects):
+            yield self.finding(
+                message="process group re-created on every call of a function in a loop",
+                severity=Severity.WARNING,
+                place=locators.of(module.key).place(site.call.site),
+                related=(Related("the loop", locators.of(where.module.key).place(around.site)),),
+                effect="each iteration synchronizes all ranks and leaks a communicator",
+                help="Create the group once, before the loop, and pass it or keep it in an object",
             )
 
 
@@ -228,7 +239,7 @@ def _repeated(names: Names) -> Iterator[tuple[ir.Call, ir.For | ir.While]]:
             if loop is None or not isinstance(statement, ir.Assign):
                 continue
             call = statement.value
-            if isinstance(call, ir.Call) and names.dotted(call.func, scope) == _MAKER:
+            if isinstance(call, ir.Call) and names.dotted(call.func, scope) == MAKER:
                 group = ir.bound_by(statement)
                 if _is_same_in_every_turn(call, loop) and _is_used_up(group, loop, names, scope):
                     yield call, loop
@@ -256,7 +267,7 @@ def _changes(value: ir.Expr, changing: set[str]) -> bool:
             return True
         if isinstance(node, ir.Call):
             callee = ir.last_name(node.func)
-            if callee not in _STEADY:
+            if callee not in STEADY:
                 return True
         if isinstance(node, (ir.Yield, ir.Opaque)):
             return True
