@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.rules.collectives._following import Buffer, Sight, Step, following, mentions
+from distlint.rules.collectives._following import Buffer, Path, Sight, Step, following, path_of
 from distlint.rules.collectives._issued import Issued
 
 _RANK_LIKE = re.compile(r"rank|main|master|root|dst|src|leader|primary|chief|coordinator|head|zero")
@@ -51,11 +51,16 @@ def partial_read(use: Issued) -> int | None:
     return None
 
 
-def _variable(node: ir.Expr | None) -> str | None:
-    """The variable that is passed, also as ``x if rank == 0 else None``."""
+def _variable(node: ir.Expr | None) -> Path | None:
+    """The variable or attribute that is passed, also as ``x if rank == 0 else None``."""
     if isinstance(node, ir.Conditional):
         return _variable(node.body) or _variable(node.orelse)
-    return node.id if isinstance(node, ir.Name) else None
+    return path_of(node)
+
+
+def _mentions(node: ir.Expr, paths: set[Path]) -> bool:
+    """Does an expression name one of these variables, or one of these attributes?"""
+    return any(path_of(item) in paths for item in expressions_in(node) if isinstance(item, ir.Expr))
 
 
 def is_rank_test(test: ir.Expr) -> bool:
@@ -63,35 +68,35 @@ def is_rank_test(test: ir.Expr) -> bool:
     return any(_RANK_LIKE.search(token.lower()) for token in ir.tokens_of(test))
 
 
-def _knows_the_rank(step: Step, tainted: set[str]) -> bool:
+def _knows_the_rank(step: Step, tainted: set[Path]) -> bool:
     """Does the author tell ranks apart: for these values, or for all that follows?"""
     if not any(is_rank_test(guard) for guard in step.guards) and not (
         step.role == "test" and is_rank_test(step.node)
     ):
         return False
-    return step.role == "leave" or mentions(step.node, tainted)
+    return step.role == "leave" or _mentions(step.node, tainted)
 
 
-def _hands_on(step: Step, tainted: set[str], use: Issued) -> bool:
+def _hands_on(step: Step, tainted: set[Path], use: Issued) -> bool:
     """Does it go to a function that may broadcast it, or keep it for one rank?"""
     return any(
         isinstance(node, ir.Call)
-        and any(mentions(argument.value, tainted) for argument in node.args)
+        and any(_mentions(argument.value, tainted) for argument in node.args)
         and not use.reads(node.func)
-        and not mentions(node.func, tainted)
+        and not _mentions(node.func, tainted)
         for node in expressions_in(step.node)
     )
 
 
-def _reads(step: Step, name: str, derived: bool, use: Issued) -> bool:
+def _reads(step: Step, name: Path, derived: bool, use: Issued) -> bool:
     """Does a step look at the data of a variable?
 
     The truth of a buffer may be the length of a list, that of what is derived from it is data.
     """
-    sight = Buffer((name,), use.reads).seen_in(step.node)
+    sight = Buffer(name, use.reads).seen_in(step.node)
     if sight is Sight.READ:
         return True
-    whole = step.role == "test" and isinstance(step.node, ir.Name) and step.node.id == name
+    whole = step.role == "test" and path_of(step.node) == name
     return (step.role == "update" and sight is Sight.SAME) or (derived and whole)
 
 
@@ -119,28 +124,28 @@ def _replaces_print(use: Issued) -> bool:
     )
 
 
-def _spread(step: Step, tainted: set[str]) -> None:
+def _spread(step: Step, tainted: set[Path]) -> None:
     """Names that get their value from a tainted one are tainted, others that are stored are not."""
     if step.role == "store":
         statement = step.statement
         value = statement.value if isinstance(statement, ir.Assign) else None
         if isinstance(statement, ir.For):
             value = statement.iterable
-        spreads = value is not None and mentions(value, tainted)
+        spreads = value is not None and _mentions(value, tainted)
         for name in _stored(step.node):
             if spreads:
                 tainted.add(name)
-            elif isinstance(step.node, (ir.Name, ir.Display)):
+            elif isinstance(step.node, (ir.Name, ir.Attribute, ir.Display)):
                 tainted.discard(name)
-    elif isinstance(step.statement, ir.AugAssign) and mentions(step.statement.value, tainted):
+    elif isinstance(step.statement, ir.AugAssign) and _mentions(step.statement.value, tainted):
         tainted.update(_stored(step.statement.target))
 
 
-def _stored(target: ir.Expr) -> Iterator[str]:
+def _stored(target: ir.Expr) -> Iterator[Path]:
     if isinstance(target, ir.Display):
         for item in target.items:
             yield from _stored(item)
     elif isinstance(target, ir.Subscript):
         yield from _stored(target.value)
-    elif isinstance(target, ir.Name):
-        yield target.id
+    elif (path := path_of(target)) is not None:
+        yield path

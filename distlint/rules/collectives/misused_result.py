@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -14,6 +15,7 @@ from distlint.rules.collectives._following import path_of
 from distlint.rules.collectives._issued import Issued, issued
 from distlint.rules.collectives._none_result import is_none_used
 from distlint.rules.collectives._partial_result import partial_read, root_of
+from distlint.rules.collectives._returned_result import dropped
 from distlint.rules.collectives._temporary import is_lost
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -58,6 +60,9 @@ class MisusedCollectiveResult(SourceRule):
       `dist.all_reduce(torch.tensor(x))`. A warning.
     - The tensor of `dist.reduce`, or the list of `dist.gather`, read on all ranks, where the value
       decides a branch or is printed. A warning, placed at the read.
+
+    - The result of a collective that returns it, dropped while the argument is read afterwards:
+      `accelerator.reduce(total)`. Also for Horovod and `torch.distributed.nn`.
 
     ## What is not reported
 
@@ -258,6 +263,21 @@ dist.destroy_process_group()
                 site = partial_read(use)
                 if site is not None:
                     yield self._read_everywhere(use, site, module, locators)
+        if not module.tokens.isdisjoint(("reduce", "allreduce", "all_reduce", "grouped_allreduce")):
+            for use, site in dropped(objects_of(module, catalogue)):
+                yield self._dropped(use, site, module, locators)
+
+    def _dropped(self, use: Issued, site: int, module: Module, locators: Locators) -> Finding:
+        locator = locators.of(module.key)
+        name = ".".join(path_of(use.argument(use.row.payload)) or ("the argument",))
+        return self.finding(
+            message=f"`{use.op}` returns its result and leaves `{name}` alone",
+            severity=Severity.WARNING,
+            place=locator.place(use.call.site),
+            related=(Related(f"`{name}` is read", locator.place(site)),),
+            effect="the ranks continue with their own values",
+            help=f"Assign the result: `{name} = ...{use.op}({name}, ...)`",
+        )
 
     def _nothing_returned(self, use: Issued, module: Module, locators: Locators) -> Finding:
         param = use.row.result_param
