@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Buffer, Sight, Step, following, path_of
 from distlint.rules.collectives._issued import Issued, issued
+from distlint.rules.collectives._pending import WAITS, used_too_early
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-
-_WAITS = re.compile(r"wait|synchron|barrier|coalesc|flush|join|finish|complete")
 
 _TO_ONE = frozenset({"torch.distributed.isend", "torch.distributed.irecv"})
 
@@ -64,7 +62,8 @@ class UnawaitedCollective(SourceRule):
 
     A collective with `async_op=True` whose handle is discarded or waited for too late: the function
     reads, changes or returns the tensor before that. An `isend` or `irecv` whose handle is
-    discarded. The finding is at the call.
+    discarded. Gradients whose handles are collected in a list, where the optimizer steps or the
+    gradients are clipped before the list is looked at. The finding is at the call.
 
     ## What is not reported
 
@@ -245,7 +244,8 @@ dist.destroy_process_group()
         for use in issued(module, catalogue):
             if not use.is_async:
                 continue
-            read = _Race(use).read()
+            objects = objects_of(module, catalogue)
+            read = _Race(use).read() or used_too_early(use, objects)
             if read is not None:
                 yield self._finding(use, read, module, locators)
         for call in _dropped(module, catalogue):
@@ -275,6 +275,8 @@ dist.destroy_process_group()
 
     def _fix(self, use: Issued, read: Step, draft: Draft) -> Fix:
         call = draft.node(use.call.site, cst.Call)
+        if getattr(use.statement, "value", None) is not use.call:
+            raise CannotFix("there is more than one handle")
         if isinstance(use.statement, ir.Evaluate):
             calls.remove_keyword(draft, call, use.row.async_ or "async_op")
             return draft.fix("safe", "Remove `async_op=True`")
@@ -370,7 +372,7 @@ class _Race:
             return True
         name = ir.last_name(call.func)
         return any(
-            function.name == name and any(_WAITS.search(token) for token in function.tokens)
+            function.name == name and any(WAITS.search(token) for token in function.tokens)
             for function in self.use.names.module.functions
         )
 
@@ -393,4 +395,4 @@ def _handles(use: Issued) -> frozenset[str]:
 
 
 def _says_wait(node: ir.Expr) -> bool:
-    return any(_WAITS.search(token.lower()) for token in ir.tokens_of(node))
+    return any(WAITS.search(token.lower()) for token in ir.tokens_of(node))
