@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.fixers import calls
 from distlint.fixers.draft import Applicability, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._full_batches import are_all_full
 from distlint.rules.training import (
     Made,
     draws_from,
@@ -82,6 +84,8 @@ class MissingDropLast(SourceRule):
     - `drop_last` is passed, or batches are formed elsewhere (`batch_sampler`, `batch_size=None`).
     - The loader is for evaluation.
     - The loop runs inside `join()`.
+    - All batches have one size: the `collate_fn` fills short ones up, the loop skips them, or the
+      dataset is cut to a multiple of the batch size.
 
     ## Fix safety
 
@@ -227,6 +231,8 @@ def _reason(objects: Objects, loader: Made) -> tuple[str, str] | None:
                 "batch counts may differ between ranks (`even_batches=False`)",
                 "the rank with one more batch hangs in its last backward pass",
             )
+    if are_all_full(loader):
+        return None
     if _is_compiled(objects):
         return (
             "last batch may be smaller than the compiled shape",
@@ -254,6 +260,8 @@ def _is_prepared(objects: Objects, loader: Made) -> bool:
 def _is_compiled(objects: Objects) -> bool:
     """Is something compiled in a way that fixes the shapes of its inputs?"""
     for site in objects.calls_to("torch.compile"):
+        if any(ir.last_name(each.value) == "step" for each in site.call.args[:1]):
+            continue  # that of an optimizer, which gets no batch
         mode = objects.constant(objects.argument(site, "mode"), site.point)
         dynamic = objects.constant(objects.argument(site, "dynamic"), site.point)
         if mode in _GRAPHS or dynamic is False:
