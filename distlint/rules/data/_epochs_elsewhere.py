@@ -17,6 +17,7 @@ from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.origins import NAMESPACES
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point
+from distlint.rules.data._epoch_seeds import is_set_by_hand
 from distlint.rules.data._epochs import passes_over
 from distlint.rules.data._loaders_around import goes_over, wrapping
 from distlint.rules.data._reordered import is_reordered_elsewhere
@@ -125,6 +126,8 @@ def _is_told(found: Journey) -> bool:
     if any(map(is_reordered_elsewhere, found.holders)):
         return True
     for objects in dict.fromkeys(holder.objects for holder in found.holders):
+        if is_set_by_hand(objects):
+            return True
         if _SET_EPOCH not in objects.module.words:
             continue
         sites = list(objects.calls({_SET_EPOCH}))

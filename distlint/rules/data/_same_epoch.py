@@ -13,21 +13,55 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import names_given, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.training import loops_around, repeats
 
 _DEPTH = 5
 """Through how many variables, parameters and calls a number is followed."""
 _ARGUMENTS = frozenset({"parse_args", "parse_known_args"})
 _NUMBERS = frozenset({"int", "max", "min", "abs"})
+_RANGES = frozenset({("range",), ("trange",)})
 _SETS_ANY = frozenset({"setattr", "__dict__", "vars"})
 
 
 def is_same_in_each_pass(objects: Objects, told: CallSite) -> bool:
     """Is a call of ``set_epoch`` given a number that nothing changes between two passes?"""
-    given = [argument for argument in told.call.args if not argument.star]
-    return len(given) == len(told.call.args) == 1 and _is_fixed(
-        objects, given[0].value, told.point, _DEPTH
+    given = [argument.value for argument in told.call.args if not argument.star]
+    return len(given) == len(told.call.args) == 1 and (
+        _is_fixed(objects, given[0], told.point, _DEPTH) or _begins_loop(given[0], told.point)
+    )
+
+
+def _begins_loop(node: ir.Expr, point: Point) -> bool:
+    """Is it the number from which a loop after a statement counts on?
+
+    sampler.set_epoch(start)
+    for epoch in range(start, epochs):
+        ...
+    """
+    path = path_of(node)
+    if path is None or any(loops_around(point)):
+        return False
+    return any(
+        _counts_from(statement, path)
+        for here in point.around
+        for statement in here.block[here.index + 1 :]
+    )
+
+
+def _counts_from(statement: ir.Stmt, path: Path) -> bool:
+    if isinstance(statement, ir.For):
+        call = statement.iterable
+        while isinstance(call, ir.Call) and path_of(call.func) not in _RANGES and call.args:
+            call = call.args[0].value  # tqdm(range(start, epochs))
+        return (
+            isinstance(call, ir.Call) and len(call.args) > 1 and path_of(call.args[0].value) == path
+        )
+    if not isinstance(statement, ir.While) or not isinstance(statement.test, ir.Compare):
+        return False
+    return path_of(statement.test.left) == path and any(
+        isinstance(inner, ir.AugAssign) and path_of(inner.target) == path
+        for inner in statement.body
     )
 
 

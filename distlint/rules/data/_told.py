@@ -8,6 +8,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, path_of
+from distlint.rules.data._epoch_seeds import is_set_by_hand
 from distlint.rules.data._same_epoch import is_same_in_each_pass
 from distlint.rules.training import Made, draws_from, is_evaluation, loaders, samplers
 
@@ -79,7 +80,12 @@ def _stand_side_by_side(site: CallSite, late: CallSite) -> bool:
 
 
 def may_be_told(objects: Objects, sampler: Made) -> bool:
-    """Does the module call ``set_epoch`` on this sampler, or on something that may hold it?"""
+    """Does the module call ``set_epoch`` on this sampler, or on something that may hold it?
+
+    Or does it set what that would set?
+    """
+    if is_set_by_hand(objects):
+        return True
     if _SET_EPOCH not in objects.module.words:
         return False
     sites = list(objects.calls({_SET_EPOCH}))

@@ -9,6 +9,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._epoch_seeds import is_seeded_by_epoch
 from distlint.rules.data._epochs import Epochs, epochs_of, made_for_each_pass, set_epoch
 from distlint.rules.data._epochs_elsewhere import Elsewhere, epochs_elsewhere
 from distlint.rules.data._reordered import is_reordered
@@ -76,7 +77,10 @@ class SamplerSetEpoch(SourceRule):
 
     - The file calls `set_epoch` in some way: on `loader.sampler`, on a batch sampler, after a
       `hasattr` check. Calls on another sampler of the file do not count, nor with a number that
-      nothing changes between epochs: a constant, the epoch that a run begins with.
+      nothing changes between epochs: a constant, or the epoch that a run begins with, also where it
+      is set once before the loop, `set_epoch(start)`.
+    - The epoch or the seed of the sampler is assigned in a loop, or the sampler is made again with
+      a seed in which a loop counts, `seed=seed + epoch`.
     - The sampler does not shuffle, or is for evaluation.
     - The sampler or loader is passed to code that is not in the project, which may call it, or one
       of the files that hold it calls `set_epoch` on something that may be it.
@@ -383,7 +387,7 @@ assert seen[:2] != seen[2:], "both epochs had the same order"
         for sampler in samplers(objects):
             if may_be_told(objects, sampler) or is_reordered(objects, sampler):
                 continue
-            if not _shuffles(sampler):
+            if not _shuffles(sampler) or is_seeded_by_epoch(sampler):
                 continue
             if not goes_elsewhere(objects, sampler):
                 epochs = next(epochs_of(objects, sampler), None)
