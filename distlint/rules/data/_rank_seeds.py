@@ -16,6 +16,7 @@ from distlint.analyzer.static.names import Scope, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.data._differences import difference, seedings
+from distlint.rules.data._whole_data import is_of_all
 from distlint.rules.training import Made
 
 _SHUFFLES = "torch"
@@ -27,7 +28,8 @@ def draws_apart(loader: Made) -> bool:
     seeded = _streams_by_rank(loader.objects)
     if not seeded:
         return False
-    if loader.constant("shuffle", False) is not False and _is_one(_SHUFFLES, seeded):
+    shuffles = loader.constant("shuffle", False) is not False or is_of_all(loader)
+    if shuffles and _is_one(_SHUFFLES, seeded):
         return True
     files = list(_files_of_data(loader))
     return not files or any(_draws(each, seeded) for each in (loader.objects, *files))

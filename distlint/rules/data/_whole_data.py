@@ -11,6 +11,8 @@ from distlint.rules.data._training import BACKWARD, trains_near
 from distlint.rules.data._unused_samplers import chooses_by_mode
 from distlint.rules.training import Made, evaluates, goes_elsewhere, is_evaluation, names_of
 
+_OF_ALL = ("torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler")
+
 
 def trains_on_all(objects: Objects, loader: Made) -> bool:
     """Does a loader give each rank all of the data, and does this file train on it?"""
@@ -25,13 +27,28 @@ def may_train_on_all(objects: Objects, loader: Made) -> bool:
 def has_all(objects: Objects, loader: Made) -> bool:
     """Does a loader give each rank all of the data, as far as the file shows?"""
     return (
-        all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
+        loader.option("batch_sampler").absent
+        and (loader.option("sampler").absent or is_of_all(loader))
         and loader.constant("batch_size", 1) is not None
         and not any(is_evaluation(name) for name in names_of(loader.site))
         and not evaluates(loader.site.point)
         and not chooses_by_mode(loader)
         and own_shard_of(loader) is None
         and not _knows_its_part(loader)
+    )
+
+
+def is_of_all(loader: Made) -> bool:
+    """Does a loader draw from a sampler that goes through all data, in order or shuffled?
+
+    Not one with a generator or a number of samples, by which the ranks may divide them.
+    """
+    origins = loader.origins("sampler")
+    return bool(origins) and all(
+        origin.site is not None
+        and loader.objects.is_call_to(origin.site, *_OF_ALL)
+        and len(origin.site.call.args) == 1
+        for origin in origins
     )
 
 

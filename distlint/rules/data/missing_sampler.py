@@ -16,6 +16,7 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._dividing_words import DIVIDES, TORCH_NAMES, divides, divides_near
 from distlint.rules.data._epochs import epochs_over, set_epoch
 from distlint.rules.data._lightning_loaders import left_alone
 from distlint.rules.data._rank_seeds import draws_apart
@@ -48,19 +49,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-
-_DIVIDES = re.compile(
-    r"sampler|shard|split_|_split|^chunk$|^scatter$|webdataset|wds|streaming|get_worker_info", re.I
-)
-"""Words of files that divide the data in some way, which is not followed here."""
-
-_TORCH_NAMES = frozenset(
-    {
-        "sampler", "Sampler", "DistributedSampler", "RandomSampler", "SequentialSampler",
-        "BatchSampler", "SubsetRandomSampler", "WeightedRandomSampler",
-    }
-)  # fmt: skip
-"""Names of torch that say nothing where they are only imported."""
 
 _OVERRIDE = "get_train_dataloader"
 _TRAINERS = ("transformers.Trainer", "transformers.Seq2SeqTrainer")
@@ -99,8 +87,8 @@ class MissingDistributedSampler(SourceRule):
     ## What is reported
 
     In a file that wraps a model in `DistributedDataParallel` or FSDP, or that such a script of the
-    project calls: a `DataLoader` for training without `sampler=`, if nothing else in these files
-    shards the data. In any file:
+    project calls: a `DataLoader` for training without `sampler=`, or with a `RandomSampler` or
+    `SequentialSampler` of all data, if nothing else in these files shards the data. In any file:
 
     - A `DistributedSampler` that is passed to no loader, next to a loader of the same data.
     - A loader that shuffles and has no sampler, next to a loader for evaluation that has a
@@ -113,7 +101,7 @@ class MissingDistributedSampler(SourceRule):
 
     ## What is not reported
 
-    - The loader has a sampler, or is passed to a framework or to a helper outside the file.
+    - The loader has another sampler, or is passed to a framework or to a helper outside the file.
     - The dataset is sharded by rank, also in a script in the same directory that passes it on; or
       it is a stream, which may be sharded itself.
     - The seed depends on the rank, and the loader shuffles, or the data are drawn with that
@@ -289,7 +277,7 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
                 Related("sampler for evaluation", draft().locator.place(sampler.call.site)),
                 draft(),
             )
-        if unlike or _divides(module):
+        if unlike or divides(module):
             return
         for loader in loaders(objects):
             if draws_apart(loader) or _is_cut_beside(loader, document.path):
@@ -337,11 +325,6 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
         )
 
 
-def _divides(module: Module) -> bool:
-    """May a file divide the data?"""
-    return any(map(_DIVIDES.search, module.words - (_TORCH_NAMES - module.tokens)))
-
-
 def _wrapped(loader: Made) -> tuple[Module, CallSite | None]:
     """The file in which a model is trained on a loader that gives each rank all of the data, and
     where the model is wrapped.
@@ -350,16 +333,11 @@ def _wrapped(loader: Made) -> tuple[Module, CallSite | None]:
     if trains_on_all(objects, loader):
         wrap = next(objects.calls_to(*WRAPPERS), None)
         return (objects.module, wrap) if wrap is not None else _wrapped_by_others(loader)
-    for module in trained_elsewhere(loader, _divides_near):
+    for module in trained_elsewhere(loader, divides_near):
         wrap = next(objects_in(module).calls_to(*WRAPPERS), None)
         if wrap is not None:
             return (module, wrap) if _is_on_all_ranks(loader) else (module, None)
     return objects.module, None
-
-
-def _divides_near(module: Module) -> bool:
-    """May a file or one that it imports divide the data?"""
-    return any(map(_divides, module.import_closure()))
 
 
 def _imports_shards(module: Module) -> bool:
@@ -386,7 +364,7 @@ def _wrapped_by_others(loader: Made) -> tuple[Module, CallSite | None]:
     guards = guards_of(objects.module, objects.catalogue)
     site, scope = loader.site, loader.site.point.scope
     for each in guards.objects_leading_to(scope, site):
-        if _divides_near(each.module):
+        if divides_near(each.module):
             return each.module, None
         wrap = next(each.calls_to(*WRAPPERS), None)
         if wrap is not None:
@@ -430,8 +408,8 @@ def _unlike_evaluation(objects: Objects) -> Iterator[tuple[Made, Made]]:
     ]
     if not drawn or not all(_is_for_evaluation(loader) for loader, _ in drawn):
         return
-    spoken = _TORCH_NAMES.union(*(names_of(sampler.site) for _, sampler in drawn))
-    if any(_DIVIDES.search(word) for word in objects.module.tokens - spoken - _constants(objects)):
+    spoken = TORCH_NAMES.union(*(names_of(sampler.site) for _, sampler in drawn))
+    if any(DIVIDES.search(word) for word in objects.module.tokens - spoken - _constants(objects)):
         return
     for loader in loaders(objects):
         if (
@@ -473,6 +451,8 @@ def _sampled(loader: Made, draft: Draft) -> Fix:
     data = calls.argument(call, "dataset", 0)
     if data is None or not isinstance(data.value, (cst.Name, cst.Attribute)):
         raise CannotFix("the dataset has no name")
+    if not loader.option("sampler").absent:
+        raise CannotFix("there is another sampler")
     shuffles = loader.constant("shuffle", False)
     if shuffles is ...:
         raise CannotFix("the loader may shuffle or not")
