@@ -5,7 +5,12 @@ prefilter must not import the rules.
 """
 
 WORDS: dict[str, list[str]] = {
-    "DST215": [r"\bhash\(.*\) *%"],
+    "DST215": [
+        r"\bhash\(.*\) *[%&]",
+        r"= *(?:abs\()?hash\(",
+        r"\bkey *= *hash\b",
+        r"(?:[sS]eed|Random|RandomState|default_rng|divmod)\(.*\bhash\(",
+    ],
     "DST404": [r"torch\.load\(", r"load_checkpoint\("],
     "DST405": [r"torch\.load\("],
     "DST406": [r"torch\.save\("],
@@ -39,6 +44,12 @@ SHARED: dict[str, list[str]] = {
         r"\bpermutation\b",
         r"\bshuffle\(",
         r"\.sample\(",
+    ],
+    "DST215": [
+        r"\bhash\(.*\) *[%&]",
+        r"= *(?:abs\()?hash\(",
+        r"\bkey *= *hash\b",
+        r"(?:[sS]eed|Random|RandomState|default_rng|divmod)\(.*\bhash\(",
     ],
     "DST404": [r"\bload\("],
     "DST406": [

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._text_hashes import takes_hash
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-_TEXT = re.compile(
-    r"tok|word|text|str|name|path|file|key|sent|char|label|url|line|prompt|query", re.IGNORECASE
+
+
+_PATTERNS = (
+    r"\bhash\(.*\) *[%&]",
+    r"= *(?:abs\()?hash\(",
+    r"\bkey *= *hash\b",
+    r"(?:[sS]eed|Random|RandomState|default_rng|divmod)\(.*\bhash\(",
 )
+_SALT = "PYTHONHASHSEED"
+_TRAINS = frozenset({"torch", "accelerate", "lightning", "pytorch_lightning", "deepspeed"})
+"""Packages that scripts of several processes import."""
 
 
 class ProcessDependentHash(SourceRule):
@@ -49,13 +56,16 @@ class ProcessDependentHash(SourceRule):
 
     ## What is reported
 
-    `hash(token) % size`, if the name of the argument suggests a string, in a file that imports
-    `torch`.
+    In a file that imports `torch`, or that such a file imports: `hash(token) % size`, also with
+    `&`, `divmod`, `abs` or through a variable; `key=hash` where strings are sorted; and
+    `seed(hash(name))`. The argument is a string by its name, or by where it comes from: the lines
+    of a file, the names of `glob`, `str(...)`, an f-string, a tuple that holds a string.
 
     ## What is not reported
 
-    - `PYTHONHASHSEED` appears in the file.
-    - The hash is not taken modulo anything: it is compared, or used as a key within the process.
+    - `PYTHONHASHSEED` appears in the file, or another file starts the script again with it.
+    - The hash is only compared, or used as a key within the process.
+    - The argument is a number, a tuple of numbers, or unknown.
 
     ## Fix safety
 
@@ -70,7 +80,8 @@ class ProcessDependentHash(SourceRule):
     code = "DST215"
     name = "process-dependent-hash"
     severity = Severity.WARNING
-    patterns = (r"\bhash\(.*\) *%",)
+    patterns = _PATTERNS
+    shared = _PATTERNS
 
     good = (
         Example(
@@ -124,30 +135,39 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "hash" not in module.tokens or "PYTHONHASHSEED" in module.tokens:
+        if "hash" not in module.tokens or _SALT in module.tokens:
             return
-        if "torch" not in module.imported_roots or "hash" in module.definitions:
+        if "hash" in module.definitions or not _is_of_training(module):
+            return
+        if any(map(_restarts, _files_around(module))):
             return
         objects = objects_of(module, catalogue)
         for point in objects.points:
-            for node in nodes_of(point.statement):
-                if isinstance(node, ir.Binary) and node.op == "%" and _is_hash(node.left):
-                    yield self.finding(
-                        message="`hash()` of a string differs between processes",
-                        severity=Severity.WARNING,
-                        place=locators.of(module.key).place(point.statement.site),
-                        effect="ranks number or split the same data differently",
-                        help="Use `zlib.crc32` of the encoded string",
-                    )
+            if any(takes_hash(objects, node, point) for node in nodes_of(point.statement)):
+                yield self.finding(
+                    message="`hash()` of a string differs between processes",
+                    severity=Severity.WARNING,
+                    place=locators.of(module.key).place(point.statement.site),
+                    effect="ranks number or split the same data differently",
+                    help="Use `zlib.crc32` of the encoded string",
+                )
 
 
-def _is_hash(node: ir.Expr) -> bool:
-    if isinstance(node, ir.Call) and ir.last_name(node.func) == "abs" and node.args:
-        node = node.args[0].value
-    return (
-        isinstance(node, ir.Call)
-        and isinstance(node.func, ir.Name)
-        and node.func.id == "hash"
-        and len(node.args) == 1
-        and any(_TEXT.search(token) for token in ir.tokens_of(node.args[0].value))
+def _files_around(module: Module) -> Iterator[Module]:
+    """A file, those that it imports, and those that import it, over one file between."""
+    yield from module.import_closure()
+    for near in module.all_importers():
+        yield from near.import_closure()
+        yield from near.all_importers()
+
+
+def _is_of_training(module: Module) -> bool:
+    """Does a file, or one that imports it, import what several processes train with?"""
+    return any(not _TRAINS.isdisjoint(each.imported_roots) for each in _files_around(module))
+
+
+def _restarts(module: Module) -> bool:
+    """Does a file start the script again, or others, with one salt for all?"""
+    return _SALT in module.tokens and any(
+        token.startswith(("exec", "spawn", "Popen")) for token in module.tokens
     )

@@ -1,0 +1,2 @@
+def owner(domain, path, parts):
+    return abs(hash((domain, path))) % parts  # expect: DST215

@@ -1,0 +1,5 @@
+from assign import owner
+
+
+def documents(listed, rank, world):
+    return [each for each in listed if owner(*each, world) == rank]

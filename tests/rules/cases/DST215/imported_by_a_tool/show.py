@@ -1,0 +1,3 @@
+from assign import owner
+
+print(owner("web", "page", 8))
