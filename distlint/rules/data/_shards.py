@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
+from distlint.analyzer.static.across import Place, origins_across
 from distlint.analyzer.static.callers import objects_in
+from distlint.analyzer.static.inheritance import imported_class
 from distlint.analyzer.static.names import expressions_in, expressions_of, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
@@ -22,21 +26,38 @@ _MAX_DEPTH = 4
 _MAX_NAMES = 3
 """Through how many variables a bound is followed to the rank."""
 
+_IsBy = Callable[[re.Pattern[str], "ir.Expr | None"], bool]
+"""Is a number computed from what a pattern finds?"""
 
-def shard_of(loader: Made) -> tuple[str, CallSite | None] | None:
-    """How a loader's data are divided by the script itself, and by which call; None if not."""
+
+class Shard(NamedTuple):
+    """How data are divided by a script itself, by which call, and in which file."""
+
+    how: str
+    site: CallSite | None
+    objects: Objects
+
+
+def shard_of(loader: Made) -> Shard | None:
+    """How a loader's data are divided by the script itself; None if not."""
     for sampler in samplers(loader.objects):
         if draws_from(loader, sampler) and sampler.constant("num_replicas", 0) != 1:
-            return "`DistributedSampler`", sampler.site
+            return Shard("`DistributedSampler`", sampler.site, loader.objects)
     return own_shard_of(loader)
 
 
-def own_shard_of(loader: Made) -> tuple[str, CallSite | None] | None:
+def own_shard_of(loader: Made) -> Shard | None:
     """As :func:`shard_of`, but only where no ``DistributedSampler`` does it."""
     for objects, origin in loader.places("dataset"):
         found = _shard(objects, origin, _MAX_DEPTH)
         if found is not None:
             return found
+    for name in ("sampler", "batch_sampler"):
+        for objects, origin in loader.places(name):
+            if origin.site is not None:
+                how = _class_that_divides(objects, origin.site)
+                if how:
+                    return Shard(how, origin.site, objects)
     return None
 
 
@@ -52,39 +73,54 @@ def divides_by_rank(module: Module) -> bool:
     )
 
 
-def _takes_part(objects: Objects, node: ir.Expr, point: Point) -> bool:
-    return _is_rank_slice(objects, node, point) or _is_rank_block(objects, node, point)
+def _takes_part(objects: Objects, node: ir.Expr, point: Point, *, across: bool = False) -> bool:
+    """Is it the part of a rank; ``across`` files, if its bounds come from another one?"""
+    is_by = partial(_is_by, objects, point, across)
+    return _is_rank_slice(node, is_by) or _is_rank_block(node, is_by)
 
 
-def _shard(objects: Objects, origin: Origin, depth: int) -> tuple[str, CallSite | None] | None:
+def _shard(objects: Objects, origin: Origin, depth: int) -> Shard | None:
     node = origin.node
     if not isinstance(node, ir.Expr):
         return None
-    if _takes_part(objects, node, origin.point):
-        return "a rank-based slice", origin.site
+    if _takes_part(objects, node, origin.point, across=True):
+        return Shard("a rank-based slice", origin.site, objects)
     if not isinstance(node, ir.Call) or origin.attributes:
         return None
     site = CallSite(node, origin.point)
     name = ir.last_name(node.func)
     if name in _SPLITTERS:
-        return f"`{name}`", site
+        return Shard(f"`{name}`", site, objects)
     if name == "shard" and _mentions(node, _RANK):
-        return "`shard`", site
+        return Shard("`shard`", site, objects)
     given = [argument.value for argument in node.args]
-    if name in _SUBSETS and any(_takes_part(objects, each, origin.point) for each in given):
-        return "a rank-based subset", site
-    cls = objects.callee(site)
-    if isinstance(cls, ir.Class) and any(
-        _is_rank_slice(objects, *at) for at in _inside(objects, cls)
+    if name in _SUBSETS and any(
+        _takes_part(objects, each, origin.point, across=True) for each in given
     ):
-        return f"`{cls.name}`", site
+        return Shard("a rank-based subset", site, objects)
+    how = _class_that_divides(objects, site)
+    if how:
+        return Shard(how, site, objects)
     if depth:
         for value in _datasets_in(node):
-            for inner in objects.origins(value, origin.point):
-                found = _shard(objects, inner, depth - 1)
+            for where, inner in origins_across(objects, value, origin.point):
+                found = _shard(where, inner, depth - 1)
                 if found is not None:
                     return found
     return None
+
+
+def _class_that_divides(objects: Objects, site: CallSite) -> str:
+    """The class whose objects take the part of a rank, if a call makes one."""
+    cls: object = objects.callee(site)
+    if cls is None:
+        there = imported_class(objects, site.call.func)
+        objects, cls = there if there is not None else (objects, None)
+    if isinstance(cls, ir.Class) and any(
+        _takes_part(objects, *at, across=True) for at in _inside(objects, cls)
+    ):
+        return f"`{cls.name}`"
+    return ""
 
 
 def _datasets_in(call: ir.Call) -> Iterator[ir.Expr]:
@@ -106,7 +142,7 @@ def _inside(objects: Objects, cls: ir.Class) -> Iterator[tuple[ir.Expr, Point]]:
                         yield each, Point(scope, around)
 
 
-def _is_rank_slice(objects: Objects, node: ir.Expr, point: Point) -> bool:
+def _is_rank_slice(node: ir.Expr, is_by: _IsBy) -> bool:
     """``x[rank::world]``, ``range(rank, n, world)`` or ``islice(x, rank, None, world)``."""
     if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Slice):
         first, step = node.index.lower, node.index.step
@@ -118,10 +154,10 @@ def _is_rank_slice(objects: Objects, node: ir.Expr, point: Point) -> bool:
         first, step = node.args[-3].value, node.args[-1].value
     else:
         return False
-    return _is_by(objects, first, point, _RANK) and _is_by(objects, step, point, _WORLD)
+    return is_by(_RANK, first) and is_by(_WORLD, step)
 
 
-def _is_rank_block(objects: Objects, node: ir.Expr, point: Point) -> bool:
+def _is_rank_block(node: ir.Expr, is_by: _IsBy) -> bool:
     """``x[rank * size : (rank + 1) * size]`` or ``range(first, end)``, also through variables."""
     if isinstance(node, ir.Subscript) and isinstance(node.index, ir.Slice):
         lower, upper = node.index.lower, node.index.upper
@@ -130,27 +166,37 @@ def _is_rank_block(objects: Objects, node: ir.Expr, point: Point) -> bool:
         (lower, upper), one_by_one = (each.value for each in node.args), True
     else:
         return False
-    return one_by_one and all(_is_by(objects, each, point, _RANK) for each in (lower, upper))
+    return one_by_one and all(is_by(_RANK, each) for each in (lower, upper))
 
 
 def _is_by(
     objects: Objects,
-    node: ir.Expr | None,
     point: Point,
+    across: bool,
     words: re.Pattern[str],
+    node: ir.Expr | None,
     depth: int = _MAX_NAMES,
 ) -> bool:
     """Is a number computed from one of these, here or where its variables were assigned?"""
     if node is None or not depth or _mentions(node, words):
         return node is not None and depth > 0
-    return any(
-        origin.node is not name
-        and isinstance(origin.node, ir.Expr)
-        and _is_by(objects, origin.node, origin.point, words, depth - 1)
-        for name in expressions_in(node)
-        if isinstance(name, ir.Expr) and path_of(name) is not None
-        for origin in objects.origins(name, point)
-    )
+    for name in expressions_in(node):
+        if isinstance(name, ir.Expr) and path_of(name) is not None:
+            for where, origin in _origins(objects, name, point, across):
+                if origin.node is name or not isinstance(origin.node, ir.Expr):
+                    continue
+                if any(words.search(each.lower()) for each in origin.attributes):
+                    return True
+                if _is_by(where, origin.point, across, words, origin.node, depth - 1):
+                    return True
+    return False
+
+
+def _origins(objects: Objects, name: ir.Expr, point: Point, across: bool) -> Iterator[Place]:
+    if across:
+        yield from origins_across(objects, name, point)
+    else:
+        yield from ((objects, origin) for origin in objects.origins(name, point))
 
 
 def _mentions(node: ir.Expr | None, pattern: re.Pattern[str]) -> bool:

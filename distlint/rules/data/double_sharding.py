@@ -9,13 +9,13 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import Objects, objects_of
-from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._prepared import prepared_loaders
 from distlint.rules.data._shards import shard_of
-from distlint.rules.training import Made, draws_from, loaders, samplers
+from distlint.rules.training import Made, draws_from, samplers
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-
-_TAKERS = frozenset(f"accelerate.Accelerator.{name}" for name in ("prepare", "prepare_data_loader"))
 
 
 class DoubleSharding(SourceRule):
@@ -58,7 +56,9 @@ class DoubleSharding(SourceRule):
 
     `accelerator.prepare(loader)` or `prepare_data_loader(loader)`, if the loader uses a
     `DistributedSampler` or its dataset is sharded by rank: `files[rank::world_size]`,
-    `split_dataset_by_node(...)`, `.shard(...)`.
+    `split_dataset_by_node(...)`, `.shard(...)`; also in the class of the dataset, or of a sampler
+    of the project. The loader may be made in another file, and passed in a list or a dict,
+    `prepare(*objects)`.
 
     ## What is not reported
 
@@ -174,32 +174,35 @@ assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
     ) -> Iterable[Finding]:
         if module.tokens.isdisjoint({"prepare", "prepare_data_loader"}):
             return
-        if "DataLoader" not in module.words or "dispatch_batches" in module.tokens:
+        if "dispatch_batches" in module.tokens:
             return
         objects = objects_of(module, catalogue)
-        for loader in loaders(objects):
-            taker = _taker(objects, loader)
-            shard = shard_of(loader) if taker is not None else None
-            if taker is not None and shard is not None:
-                if shard[1] is not None and _have_parted(shard[1].point, taker.point):
-                    continue
-                locator = locators.of(module.key)
-                how, site = shard
-                made = locator.place((site or loader.site).call.site)
-                yield self.finding(
-                    message=f"data sharded by {how} is sharded again",
-                    severity=Severity.ERROR,
-                    place=locator.place(taker.call.site),
-                    related=(Related("already sharded here", made),),
-                    effect="each process sees only a part of its shard; the rest is never read",
-                    help="Shard in one place: pass `prepare` a loader without sharding, or do not "
-                    "prepare this one",
-                    fix=partial(_plain, loader, Draft(locator, module, catalogue)),
-                )
+        seen: set[ir.Call] = set()
+        for taker, loader in prepared_loaders(objects):
+            shard = shard_of(loader) if loader.call not in seen else None
+            if shard is None or "dispatch_batches" in loader.objects.module.tokens:
+                continue
+            if shard.site is not None and _have_parted(shard.site.point, taker.point):
+                continue
+            seen.add(loader.call)
+            there = shard.objects if shard.site is not None else loader.objects
+            made = locators.of(there.module.key).place((shard.site or loader.site).call.site)
+            yield self.finding(
+                message=f"data sharded by {shard.how} is sharded again",
+                severity=Severity.ERROR,
+                place=locators.of(module.key).place(taker.call.site),
+                related=(Related("already sharded here", made),),
+                effect="each process sees only a part of its shard; the rest is never read",
+                help="Shard in one place: pass `prepare` a loader without sharding, or do not "
+                "prepare this one",
+                fix=partial(_plain, loader, Draft(locators.of(module.key), module, catalogue)),
+            )
 
 
 def _plain(loader: Made, draft: Draft) -> Fix:
     """The loader shuffles by itself, if its sampler did."""
+    if loader.objects.module.key != draft.module.key:
+        raise CannotFix("another file makes the loader")
     sampler = next((s for s in samplers(loader.objects) if draws_from(loader, s)), None)
     call = draft.node(loader.options.call.site, cst.Call)
     given = calls.argument(call, "sampler")
@@ -258,13 +261,3 @@ def _written(test: ir.Expr) -> tuple[object, ...] | None:
         else:
             return None
     return tuple(found)
-
-
-def _taker(objects: Objects, loader: Made) -> CallSite | None:
-    for site in objects.calls({name.rpartition(".")[2] for name in _TAKERS}):
-        if objects.called(site) in _TAKERS and any(
-            objects.uses.is_made_by(loader.call, argument.value, site.point)
-            for argument in site.call.args
-        ):
-            return site
-    return None

@@ -1,0 +1,61 @@
+"""Loaders that Accelerate prepares, of whatever file, and the calls that do it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.across import origins_across
+from distlint.analyzer.static.names import nodes_of
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
+from distlint.rules.training import Made, loaders
+
+_NAMES = ("prepare", "prepare_data_loader")
+_TAKERS = frozenset(f"accelerate.Accelerator.{name}" for name in _NAMES)
+
+
+def prepared_loaders(objects: Objects) -> Iterator[tuple[CallSite, Made]]:
+    """The loaders that a file has prepared, and the calls."""
+    for site in objects.calls(set(_NAMES)):
+        if objects.called(site) not in _TAKERS:
+            continue
+        for value, point in _given(objects, site):
+            for where, origin in origins_across(objects, value, point):
+                if origin.call is not None:
+                    for loader in loaders(where):
+                        if loader.call is origin.call:
+                            yield site, loader
+
+
+def _given(objects: Objects, site: CallSite) -> Iterator[tuple[ir.Expr, Point]]:
+    """What a call is given, also one by one, or as the items of a list or a dict."""
+    for argument in site.call.args:
+        if argument.star == "*":
+            yield from _items(objects, argument.value, site.point)
+        else:
+            yield argument.value, site.point
+            yield from _one_by_one(objects, argument.value, site.point)
+
+
+def _items(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[ir.Expr, Point]]:
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        if node.func.attr == "values":
+            node = node.func.value
+    for origin in objects.origins(node, point):
+        held: tuple[ir.Expr, ...] = ()
+        if isinstance(origin.node, ir.Display):
+            held = origin.node.items
+        elif isinstance(origin.node, ir.DictDisplay):
+            held = origin.node.values
+        yield from ((each, origin.point) for each in held)
+
+
+def _one_by_one(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[ir.Expr, Point]]:
+    """The items that a comprehension goes through, if it is one of them."""
+    if isinstance(node, ir.Name):
+        for part in nodes_of(point.statement):
+            for target, iterable, _ in part.clauses if isinstance(part, ir.Comprehension) else ():
+                if isinstance(target, ir.Name) and target.id == node.id:
+                    yield from _items(objects, iterable, point)
