@@ -37,6 +37,7 @@ WORDS: dict[str, list[str]] = {
 
 SHARED: dict[str, list[str]] = {
     "DST202": [r"\bDataLoader\("],
+    "DST205": [r"\bDataLoader\("],
     "DST212": [
         r"\brandom_split\b",
         r"\btrain_test_split\b",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,13 +10,23 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import called_elsewhere, objects_in
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.fixers import imports, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference
 from distlint.rules.data._shards import own_shard_of
-from distlint.rules.training import WRAPPERS, Made, goes_elsewhere, loaders
+from distlint.rules.data._streams import Stream, goes_through_another, streamed, streams_of
+from distlint.rules.training import (
+    WRAPPERS,
+    Made,
+    evaluates,
+    goes_elsewhere,
+    is_evaluation,
+    loaders,
+    names_of,
+)
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -28,13 +37,15 @@ if TYPE_CHECKING:
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
-_STREAM = "torch.utils.data.IterableDataset"
 _WORKER = re.compile(r"worker|^shard_iter$")
 _RANK = re.compile(r"rank|process_index|world|shard|split|partition|num_replicas|part_?id")
 _DRAWS = re.compile(
     r"^(?:rand\w*|random\w*|choices?|shuffle\w*|sample\w*|uniform|normal|default_rng|generator|rng"
     r"|RandomState|seed)$"
 )
+_FRAMEWORKS = frozenset({"Accelerator", "Trainer", "Seq2SeqTrainer", "LightningModule", "Fabric"})
+"""What divides the data of a loader itself."""
+_DIVIDERS = _FRAMEWORKS | {"split_dataset_by_node", "shard", "split_by_node"}
 _READS = frozenset({"open", "range", "glob", "listdir", "iterdir", "readlines", "read_csv", "load"})
 
 
@@ -75,14 +86,22 @@ class IterableNotSharded(SourceRule):
 
     A subclass of `torch.utils.data.IterableDataset` that reads its data in `__iter__` without
     `get_worker_info()`, in a loader with several workers; or without the rank, in a file that wraps
-    a model in DDP or FSDP.
+    a model in DDP or FSDP, or that such a script imports. The class may be in another file, and
+    the data be read by another object that it is made of. Data that each rank takes its part of
+    have to be sharded by worker, too.
+
+    In such files also a stream of Hugging Face Datasets (`streaming=True`, `to_iterable_dataset()`)
+    without `split_dataset_by_node`: a loader shards it by worker, but not by rank.
 
     ## What is not reported
 
-    - The class refers to workers (or to the rank), or the loader has a `worker_init_fn`.
-    - The dataset is sharded elsewhere: `split_dataset_by_node`, one list of files per rank.
+    - The class, or what it calls or is made of, refers to workers (or to the rank), or the loader
+      has a `worker_init_fn`.
+    - The dataset is sharded by rank elsewhere: `split_dataset_by_node`, `.shard(...)`, one list of
+      files per rank, in loaders without several workers.
     - The class draws samples at random. A class that wraps another stream, which may be sharded
       itself, is reported in preview only.
+    - A stream whose transforms, or the seed of its shuffling, depend on the rank.
     - The loader is passed to Accelerate, Lightning or code in another file.
 
     ## Fix safety
@@ -100,6 +119,7 @@ class IterableNotSharded(SourceRule):
     code = "DST205"
     name = "iterable-not-sharded"
     severity = Severity.WARNING
+    shared = (r"\bDataLoader\(",)
 
     good = (
         Example(
@@ -200,35 +220,51 @@ assert seen.item() == 16, f"of 16 numbers the ranks saw {seen.item():.0f}"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if not {"IterableDataset", "DataLoader"} <= module.words:
+        if "DataLoader" not in module.words:
             return
         objects = objects_of(module, catalogue)
-        streams = set(objects.classes.subclasses_of(_STREAM))
-        wrapped = next(objects.calls_to(*WRAPPERS), None) is not None
         for loader in loaders(objects):
-            for cls in _classes(objects, loader):
-                if cls in streams and "__iter__" in cls.methods:
-                    who = _repeated_by(objects, loader, cls, wrapped)
-                    if who:
-                        draft = Draft(locators.of(module.key), module, catalogue)
-                        yield self._finding(loader, cls, who, draft)
+            for where, stream in streams_of(loader):
+                who = _repeated_by(where, loader, stream)
+                if who:
+                    yield self._finding(loader, stream, who, locators)
+            loaded = streamed(loader) if _may_stream(objects, loader) else None
+            if loaded is not None:
+                yield self._whole(loader, locators)
 
-    def _finding(self, loader: Made, cls: ir.Class, who: str, draft: Draft) -> Finding:
-        locator = draft.locator
-        method = locator.place(cls.methods["__iter__"].site)
+    def _finding(self, loader: Made, stream: Stream, who: str, locators: Locators) -> Finding:
+        objects, cls = stream.objects, stream.classes[0]
+        there = locators.of(objects.module.key)
         finding = self.finding(
             message=f"`{cls.name}` yields all of its data {who}",
             severity=Severity.WARNING,
-            place=locator.place(loader.call.site),
-            related=(Related("not sharded by rank or worker", method),),
+            place=locators.of(loader.objects.module.key).place(loader.call.site),
+            related=(
+                Related("not sharded by rank or worker", there.place(cls.methods["__iter__"].site)),
+            ),
             effect="each sample is seen several times per epoch",
             help="Yield every n-th item by rank and worker, for example with `shard_iter`",
-            fix=partial(_fix, cls, draft),
+            fix=partial(_fix, stream, loader, Draft(there, objects.module, objects.catalogue)),
         )
-        return replace(finding, preview=_READS.isdisjoint(_tokens(cls)))
+        wraps = _READS.isdisjoint(_tokens(stream.reader)) or goes_through_another(stream.reader)
+        return replace(finding, preview=wraps)
+
+    def _whole(self, loader: Made, locators: Locators) -> Finding:
+        return self.finding(
+            message="each rank reads the whole stream",
+            severity=Severity.WARNING,
+            place=locators.of(loader.objects.module.key).place(loader.call.site),
+            effect="all ranks train on the same samples; a loader divides them by worker only",
+            help="Divide it by `split_dataset_by_node(stream, rank, world_size)` before",
+        )
 
 
-def _fix(cls: ir.Class, draft: Draft) -> Fix:
+def _fix(stream: Stream, loader: Made, draft: Draft) -> Fix:
+    cls = stream.classes[0]
+    if len(stream.classes) > 1 or draft.module.key != loader.objects.module.key:
+        raise CannotFix("another class or file reads the data")
+    if own_shard_of(loader) is not None:
+        raise CannotFix("the data is divided by the rank already")
     if "__len__" in cls.methods:
         raise CannotFix("its length would be wrong")
     items = _source_of(draft, draft.node(cls.methods["__iter__"].site, cst.FunctionDef))
@@ -263,37 +299,72 @@ def _source_of(draft: Draft, method: cst.FunctionDef) -> cst.BaseExpression:
     raise CannotFix("it is not clear what to shard")
 
 
-def _classes(objects: Objects, loader: Made) -> Iterator[ir.Class]:
-    for origin in loader.origins("dataset"):
-        if origin.site is not None and own_shard_of(loader) is None:
-            cls = objects.callee(origin.site)
-            given = [argument.value for argument in origin.site.call.args]
-            if isinstance(cls, ir.Class) and not any(
-                difference(objects, value, origin.point) for value in given
-            ):
-                yield cls
-
-
 def _tokens(cls: ir.Class) -> frozenset[str]:
-    return frozenset().union(*(method.tokens for method in cls.methods.values()))
+    return frozenset[str]().union(*(method.tokens for method in cls.methods.values()))
 
 
-def _repeated_by(objects: Objects, loader: Made, cls: ir.Class, wrapped: bool) -> str:
+def _repeated_by(objects: Objects, loader: Made, stream: Stream) -> str:
     """Who reads the same data again: ``in each worker``, ``on each rank``, or nobody."""
-    tokens = _tokens(cls)
-    if any(_DRAWS.match(token) for token in tokens):
+    if any(_DRAWS.match(token) for token in _tokens(stream.reader)):
         return ""
+    given = [argument.value for argument in stream.made.call.args]
+    words = stream.tokens.union(*map(ir.tokens_of, given))
     workers = loader.constant("num_workers", 0)
     if (
         workers not in (0, 1, None)
         and loader.option("worker_init_fn").absent
-        and not any(_WORKER.search(token.lower()) for token in tokens)
+        and not any(_WORKER.search(token.lower()) for token in words)
     ):
         return "in each worker"
     if (
-        wrapped
-        and not any(_RANK.search(token.lower()) for token in tokens)
-        and not goes_elsewhere(objects, loader)
+        not any(_RANK.search(token.lower()) for token in stream.tokens)
+        and not any(difference(objects, each, stream.made.point) for each in given)
+        and own_shard_of(loader) is None
+        and not _divides_in_workers(loader)
+        and _is_wrapped(loader)
+        and not goes_elsewhere(loader.objects, loader)
     ):
         return "on each rank"
     return ""
+
+
+def _divides_in_workers(loader: Made) -> bool:
+    """May the function that each worker begins with take a part of the data?"""
+    for origin in loader.origins("worker_init_fn"):
+        there = None
+        if isinstance(origin.node, ir.Expr):
+            there = called_elsewhere(loader.objects.module, origin.node)
+        function = there[1] if there is not None else origin.node
+        if isinstance(function, ir.Lambda):
+            function = function.function
+        if not isinstance(function, ir.Function) or any(map(_RANK.search, function.tokens)):
+            return True
+    return False
+
+
+def _is_wrapped(loader: Made) -> bool:
+    """Does the file, or one that imports it, wrap a model in DDP or FSDP?"""
+    module = loader.objects.module
+    return any(
+        next(objects_in(each).calls_to(*WRAPPERS), None) is not None
+        for each in (module, *filter(_trains, module.all_importers()))
+    )
+
+
+def _trains(module: Module) -> bool:
+    return "backward" in module.tokens and _FRAMEWORKS.isdisjoint(module.words)
+
+
+def _may_stream(objects: Objects, loader: Made) -> bool:
+    """May a loader for training give all ranks one stream, as far as the files show?"""
+    closure = objects.module.import_closure()
+    return (
+        "datasets" in frozenset[str]().union(*(each.imported_roots for each in closure))
+        and not any(map(is_evaluation, names_of(loader.site)))
+        and not evaluates(loader.site.point)
+        and loader.option("sampler").absent
+        and _is_wrapped(loader)
+        and all(_DIVIDERS.isdisjoint(each.words) for each in closure)
+        and all(_DIVIDERS.isdisjoint(each.words) for each in objects.module.all_importers())
+        and not goes_elsewhere(objects, loader)
+    )

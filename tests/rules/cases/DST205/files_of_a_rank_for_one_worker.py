@@ -1,0 +1,21 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+
+class Shards(IterableDataset):
+    def __init__(self, files, rank, world_size):
+        self.files = files[rank::world_size]
+
+    def __iter__(self):
+        for f in self.files:
+            yield from torch.load(f)
+
+
+def main(files, net, opt):
+    loader = DataLoader(Shards(files, dist.get_rank(), dist.get_world_size()), 8, num_workers=1)
+    model = DDP(net)
+    for batch in loader:
+        model(batch).mean().backward()
+        opt.step()
