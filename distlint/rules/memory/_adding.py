@@ -20,18 +20,75 @@ def adds(statement: ir.Stmt, loss: Path) -> Iterator[Path]:
         if carries(statement.value, loss):
             kept = container(statement.target)
     elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
-        value, target = statement.value, path_of(statement.targets[0])
-        if isinstance(value, ir.Binary) and value.op == "+" and target is not None:
-            for own, other in ((value.left, value.right), (value.right, value.left)):
-                if path_of(own) == target and carries(other, loss):
-                    kept = target
+        target = statement.targets[0]
+        if any(_adds_to(arm, target, loss) for arm in _arms(statement.value)):
+            kept = container(target)
     elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
         call = statement.value
         if isinstance(call.func, ir.Attribute) and call.func.attr in KEEPS and call.args:
             if carries(call.args[0].value, loss):
                 kept = container(call.func.value)
+        elif isinstance(call.func, ir.Attribute) and call.func.attr == "add_" and call.args:
+            if carries(call.args[0].value, loss):
+                kept = container(_scaled(call.func.value))
     if kept is not None:
         yield kept
+
+
+def _arms(node: ir.Expr) -> Iterator[ir.Expr]:
+    """The values of ``loss if mean is None else 0.9 * mean + 0.1 * loss``."""
+    if isinstance(node, ir.Conditional):
+        yield from _arms(node.body)
+        yield from _arms(node.orelse)
+    else:
+        yield node
+
+
+def _adds_to(node: ir.Expr, target: ir.Expr, loss: Path) -> bool:
+    """Is it what the target holds, as it is or times a number, and the loss?"""
+    terms = list(_terms(node))
+    return len(terms) > 1 and any(
+        _is_held(own, target) and any(carries(each, loss) for each in terms if each is not own)
+        for own in terms
+    )
+
+
+def _terms(node: ir.Expr) -> Iterator[ir.Expr]:
+    if isinstance(node, ir.Binary) and node.op in ("+", "-"):
+        yield from _terms(node.left)
+        yield from _terms(node.right)
+    else:
+        yield node
+
+
+def _is_held(node: ir.Expr, target: ir.Expr) -> bool:
+    while isinstance(node, ir.Binary) and node.op in ("*", "/"):
+        if node.op == "*" and _is_same(node.right, target):
+            return True
+        node = node.left
+    return _is_same(node, target)
+
+
+def _is_same(node: ir.Expr, target: ir.Expr) -> bool:
+    """Is it the variable, or for an item of one this item, ``total[name]``, ``total.get(name)``?"""
+    path = path_of(target)
+    if path is not None:
+        return path_of(node) == path
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        if node.func.attr in ("get", "setdefault"):
+            return container(target) is not None and path_of(node.func.value) == container(target)
+    return isinstance(node, ir.Subscript) and container(node) == container(target) is not None
+
+
+def _scaled(node: ir.Expr) -> ir.Expr:
+    """What ``mean.mul_(0.9)`` is called on."""
+    while (
+        isinstance(node, ir.Call)
+        and isinstance(node.func, ir.Attribute)
+        and node.func.attr in ("mul_", "div_")
+    ):
+        node = node.func.value
+    return node
 
 
 def container(node: ir.Expr) -> Path | None:

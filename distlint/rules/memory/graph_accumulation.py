@@ -17,6 +17,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import BACKWARD, Backward, backwards
 from distlint.rules.memory._adding import KEEPS, adds, begins
+from distlint.rules.memory._dict_terms import kept_items
 from distlint.rules.memory._one_step import is_counted, is_of_one_step
 from distlint.rules.memory._returned import binds, through_functions
 from distlint.rules.memory._terms import Terms
@@ -70,12 +71,14 @@ class GraphAccumulation(SourceRule):
 
     ## What is reported
 
-    In a training loop: `total += loss`, `total = total + loss` or `losses.append(loss)`, if
-    `backward()` is called in the same loop on that loss, or on `loss + other`, and not on what is
-    accumulated. Where a function of the project adds the terms up, or returns them beside their
-    sum, it is looked into. The mean of a loss counts as well, and a variable that holds nothing
-    else. So does a loss that a function of the same file returns after its backward pass. Also
-    `meter.update(loss)`, if the method, in this file or another one of the project, does the same.
+    In a training loop: `total += loss`, `total = total + loss`, a moving average
+    `mean = 0.9 * mean + 0.1 * loss`, or `losses.append(loss)`, if `backward()` is called in the
+    same loop on that loss, or on `loss + other`, and not on what is accumulated. Where a function
+    of the project adds the terms up, or returns them beside their sum, it is looked into. The mean
+    of a loss counts as well, and a variable that holds nothing else. So does a loss that a function
+    of the same file returns after its backward pass. Also `meter.update(loss)`, if the method, in
+    this file or another one of the project, does the same. And a loop over the items of a dict
+    which does so with each of them, if `backward()` is called on an item or on their sum.
 
     ## What is not reported
 
@@ -330,7 +333,8 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                     *_kept_by_methods(objects, scope, loop, loss),
                 )
             )
-            for statement, kept, loss in kept_here:
+            of_dicts = kept_items(objects, loop, backward)
+            for statement, kept, loss in (*kept_here, *of_dicts):
                 if kept in summed or kept in sums or statement.site in told:
                     continue
                 if is_of_one_step(objects, backward.site, kept) or (
