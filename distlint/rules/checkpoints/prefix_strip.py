@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._cut_names import cuts_in, dicts_around
+from distlint.rules.checkpoints._submodules import name_that_is_cut
 from distlint.rules.checkpoints._wrapped import wrapper_of
 from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.objects.sites import CallSite
     from distlint.catalogue.catalogue import Catalogue
+    from distlint.rules.checkpoints._cut_names import Cut
     from distlint.source.document import Document
 
-_PREFIXES = frozenset({"module.", "_orig_mod."})
+_WORDS = ("module.", "_orig_mod.", "module\\.")
 _CURE = "torch.nn.modules.utils.consume_prefix_in_state_dict_if_present"
 
 
@@ -61,15 +63,19 @@ class PrefixStrip(SourceRule):
 
     ## What is reported
 
-    - In preview: `key.replace("module.", "")` on the keys of a state dict, which removes the word
-      everywhere and not only at the start. (One of 8 such calls in 58 repositories met a key that
+    - `key.lstrip("module.")` and `key.strip("module.")`, which remove any of these characters:
+      `module.layer1.weight` becomes `ayer1.weight`. A warning.
+    - `key.replace("module.", "")`, `key.split("module.")[-1]` and `re.sub("module.", "", key)` on
+      the keys of a state dict, which cut the word everywhere and not only at the start. A warning
+      where the model that is loaded is seen to have such a name inside, such as
+      `self.sub_module`; else in preview. (One of 8 such calls in 58 repositories met a key that
       contains the word twice.)
     - A state dict whose prefix has been removed is loaded into a wrapped model, which expects the
       prefix. A warning.
 
     ## What is not reported
 
-    - Only the start is removed: `removeprefix`, or `key[7:]` after `startswith`.
+    - Only the start is removed: `removeprefix`, `key[7:]`, or a pattern that begins with `^`.
     - `key.replace("_orig_mod.", "")`: blocks that are compiled one by one have it further inside,
       where it has to be removed as well.
     - The string is not a key of a state dict.
@@ -78,9 +84,9 @@ class PrefixStrip(SourceRule):
 
     ## Fix safety
 
-    Unsafe: `replace("module.", "")` becomes `removeprefix("module.")`. Keys with the prefix further
-    inside keep it, such as those of a module that is wrapped inside another one. Not offered in a
-    project that supports Python 3.8, which lacks `removeprefix`.
+    Unsafe: `replace("module.", "")` and `lstrip("module.")` become `removeprefix("module.")`. Keys
+    with the prefix further inside keep it, such as those of a module that is wrapped inside another
+    one. Not offered in a project that supports Python 3.8, which lacks `removeprefix`.
 
     ## References
 
@@ -190,28 +196,43 @@ model.load_state_dict(state)  # expect: DST402
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if _PREFIXES.isdisjoint(module.tokens):
+        if not any(word in token for token in module.tokens for word in _WORDS):
             return
         objects = objects_of(module, catalogue)
-        stripped = list(_stripped(objects))
-        for site in stripped:
-            if _is_replace(site.call):
-                prefix = site.call.args[0].value
-                assert isinstance(prefix, ir.Literal)
-                locator = locators.of(module.key)
-                finding = self.finding(
-                    message=f"`replace` removes `{prefix.value}` anywhere in the key",
-                    severity=Severity.INFO,
-                    place=locator.place(site.call.site),
-                    effect="a key with the word further inside no longer matches the model",
-                    help=f"Use `{_CURE}` or `str.removeprefix`",
-                    fix=partial(_fix, site, Draft(locator, module, catalogue)),
-                )
-                yield replace(finding, preview=True)
-        yield from self._into_wrapper(objects, stripped, module, locators)
+        cuts = list(cuts_in(objects))
+        for cut in cuts:
+            yield from self._of_cut(cut, objects, locators)
+        yield from self._into_wrapper(objects, cuts, module, locators)
+
+    def _of_cut(self, cut: Cut, objects: Objects, locators: Locators) -> Iterator[Finding]:
+        """A finding where a call may take off more than the prefix."""
+        locator = locators.of(objects.module.key)
+        name = name_that_is_cut(objects, cut) if cut.anywhere else None
+        if cut.characters:
+            message = f"`{cut.way}` removes characters, not the prefix `{cut.prefix}`"
+            effect = (
+                "`module.layer1.weight` becomes `ayer1.weight`, and no longer matches the model"
+            )
+        elif cut.anywhere:
+            message = f"`{cut.way}` removes `{cut.prefix}` anywhere in the key"
+            effect = "a key with the word further inside no longer matches the model"
+        else:
+            return
+        if name is not None:
+            left = cut.applied_to(f"{name}.weight")
+            effect = f"the model has `{name}`: its key `{name}.weight` becomes `{left}`"
+        finding = self.finding(
+            message=message,
+            severity=Severity.WARNING if cut.characters or name else Severity.INFO,
+            place=locator.place(cut.site.call.site),
+            effect=effect,
+            help=f"Use `{_CURE}` or `str.removeprefix`",
+            fix=partial(_fix, cut, Draft(locator, objects.module, objects.catalogue)),
+        )
+        yield finding if cut.characters or name else replace(finding, preview=True)
 
     def _into_wrapper(
-        self, objects: Objects, stripped: list[CallSite], module: Module, locators: Locators
+        self, objects: Objects, cuts: list[Cut], module: Module, locators: Locators
     ) -> Iterator[Finding]:
         for load in objects.calls({"load_state_dict"}):
             func, args = load.call.func, load.call.args
@@ -220,13 +241,14 @@ model.load_state_dict(state)  # expect: DST402
             made = {
                 id(origin.node)
                 for origin in objects.origins(args[0].value, load.point)
-                if isinstance(origin.node, ir.Comprehension)
+                if isinstance(origin.node, (ir.Comprehension, ir.Call))
             }
-            sources = [site for site in stripped if made & set(_enclosing(site))]
+            sources = [cut.site for cut in cuts if made & set(dicts_around(cut.site))]
             if any(map(_asks_the_model, sources)) or any(map(_is_for_the_caller, sources)):
                 continue
             wrapper = wrapper_of(objects, func.value, load.point) if sources else None
-            if wrapper is not None and wrapper.prefix == _prefix(sources[0].call):
+            prefixes = {cut.prefix for cut in cuts if cut.site in sources}
+            if wrapper is not None and wrapper.prefix in prefixes:
                 locator = locators.of(module.key)
                 yield self.finding(
                     message=f"the wrapped model expects keys with the `{wrapper.prefix}` prefix",
@@ -240,48 +262,16 @@ model.load_state_dict(state)  # expect: DST402
                 )
 
 
-def _fix(site: CallSite, draft: Draft) -> Fix:
+def _fix(cut: Cut, draft: Draft) -> Fix:
     if runs_on_older_python(draft.document.path, "3.9"):
         raise CannotFix("Python 3.8 has no removeprefix")
-    call = draft.node(site.call.site, cst.Call)
+    call = draft.node(cut.site.call.site, cst.Call)
+    if cut.way not in ("replace", "lstrip"):
+        raise CannotFix("it is not certain what else the call is meant to remove")
     names.rename(draft, call.func, "removeprefix")
-    calls.remove_argument(draft, call, call.args[1])
+    if cut.way == "replace":
+        calls.remove_argument(draft, call, call.args[1])
     return draft.fix("unsafe", "Remove the prefix only at the start of the key")
-
-
-def _stripped(objects: Objects) -> Iterator[CallSite]:
-    """The calls that take a wrapper's prefix off the names of a state dict."""
-    for site in objects.calls({"replace", "removeprefix"}):
-        if _prefix(site.call) in _PREFIXES and isinstance(site.call.func, ir.Attribute):
-            if _is_replace(site.call) and not _replaces_by_nothing(site.call):
-                continue
-            if _is_replace(site.call) and _prefix(site.call) != "module.":
-                continue  # blocks compiled one by one have it inside as well
-            if any(True for _ in _enclosing(site)) or _stores_item(site):
-                yield site
-
-
-def _prefix(call: ir.Call) -> object:
-    first = call.args[0].value if call.args else None
-    return first.value if isinstance(first, ir.Literal) else None
-
-
-def _is_replace(call: ir.Call) -> bool:
-    """Does it replace, wherever the word stands?"""
-    return isinstance(call.func, ir.Attribute) and call.func.attr == "replace"
-
-
-def _replaces_by_nothing(call: ir.Call) -> bool:
-    second = call.args[1].value if len(call.args) > 1 else None
-    return isinstance(second, ir.Literal) and second.value == ""
-
-
-def _enclosing(site: CallSite) -> Iterator[int]:
-    """The dict comprehensions of a statement in whose key the call stands."""
-    for item in nodes_of(site.point.statement):
-        if isinstance(item, ir.Comprehension) and item.kind == "dict":
-            if any(inner is site.call for inner in expressions_in(item.element)):
-                yield id(item)
 
 
 def _asks_the_model(site: CallSite) -> bool:
@@ -297,13 +287,3 @@ def _is_for_the_caller(site: CallSite) -> bool:
         test.value if isinstance(test, ir.Not) else test for test in tests_around(site.point)
     )
     return any(isinstance(test, ir.Name) and test.id in flags for test in flag_tests)
-
-
-def _stores_item(site: CallSite) -> bool:
-    """Is it the name under which something is stored: ``clean[key.replace(...)] = value``?"""
-    statement = site.point.statement
-    return isinstance(statement, ir.Assign) and any(
-        isinstance(target, ir.Subscript)
-        and any(inner is site.call for inner in expressions_in(target.index))
-        for target in statement.targets
-    )
