@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, is_seen, objects_in
+from distlint.analyzer.static.journeys import method_elsewhere
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
@@ -14,10 +15,12 @@ def run_by(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function] | No
     callee = objects.callee(site)
     if isinstance(callee, ir.Function):
         return objects, callee
-    path = path_of(site.call.func)
-    if callee is not None or path is None or not is_seen(objects, path, site.point):
+    if callee is not None:
         return None
-    there = called_elsewhere(objects.module, site.call.func)
+    path = path_of(site.call.func)
+    is_imported = path is not None and is_seen(objects, path, site.point)
+    there = called_elsewhere(objects.module, site.call.func) if is_imported else None
+    there = there or method_elsewhere(objects, site)
     if there is None or there[1].name == "__init__":
         return None
     return objects_in(there[0]), there[1]

@@ -319,10 +319,10 @@ def function_called(objects: Objects, site: CallSite) -> tuple[Objects, ir.Funct
 
 def function_elsewhere(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | None:
     """The function, method or constructor of another file that a call calls."""
-    return called_elsewhere(objects.module, site.call.func) or _method(objects, site)
+    return called_elsewhere(objects.module, site.call.func) or method_elsewhere(objects, site)
 
 
-def _method(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | None:
+def method_elsewhere(objects: Objects, site: CallSite) -> tuple[Module, ir.Function] | None:
     """The method of a class of another file, called on an object that this file makes of it."""
     func = site.call.func
     if not isinstance(func, ir.Attribute):

@@ -15,8 +15,9 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.checkpoints._all_ranks import LOOKS
 from distlint.rules.checkpoints._method_reads import meets_in
+from distlint.rules.checkpoints._paths import same
 from distlint.rules.checkpoints._uses import goes_backward, use_in
-from distlint.rules.checkpoints._written import MEETS, ONLY_LOOK, may_meet, same
+from distlint.rules.checkpoints._written import MEETS, ONLY_LOOK, may_meet
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.guards.guards import Guards
@@ -31,7 +32,7 @@ _DEPTH = 4
 def read_where_found(guards: Guards, write: Write) -> ir.Call | None:
     """The read of a file by ranks that find it, where another one may still write it."""
     point = write.site.point
-    if write.used.makes or write.used.owner or meets_in(write):
+    if write.used.makes or write.used.owner or meets_in(guards.objects, write):
         return None
     for level in reversed(range(len(write.around))):  # what is inside of the rank test is its own
         for arm, between in _arms_of_the_others(guards.objects, write, level):

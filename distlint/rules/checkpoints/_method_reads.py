@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.arguments import run_by
+from distlint.analyzer.static.guards.guards import guards_in
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import calls_of, expressions_in, placed
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.checkpoints._file_calls import read_file
+from distlint.rules.checkpoints._paths import same_path, spelled
 from distlint.rules.checkpoints._uses import goes_backward
-from distlint.rules.checkpoints._written import MEETS, ONLY_LOOK, may_meet, same
+from distlint.rules.checkpoints._written import ONLY_LOOK, is_named_to_meet, may_meet
 from distlint.rules.collectives._following import Step, following
 from distlint.rules.setup._order import tests_around
 
 if TYPE_CHECKING:
     from distlint.analyzer.static.guards.guards import Guards
+    from distlint.analyzer.static.objects.objects import Objects
     from distlint.rules.checkpoints._written import Write
 
 _DEPTH = 4
@@ -27,13 +31,16 @@ def used_by_methods(guards: Guards, write: Write) -> ir.Call | None:
     """The first use of the path in another method, which all ranks come to without a meeting."""
     point, owner = write.site.point, write.used.owner
     function = point.scope.function
-    if write.used.makes or meets_in(write):
+    if write.used.makes or meets_in(guards.objects, write):
         return None
-    if not owner and function is not None and _is_of_object(write.path, function):
+    path = spelled(write.path, guards.objects, point.scope)
+    if not owner and function is not None and _is_of_object(path, function):
         owner = function.owner
     if not owner:
         return None
-    return _Walk(guards, write.path, owner).behind(Point(point.scope, write.around), _DEPTH)
+    return _Walk(guards, write.site if write.used.owner else None, path, owner).behind(
+        Point(point.scope, write.around), _DEPTH
+    )
 
 
 def _is_of_object(path: ir.Expr, function: ir.Function) -> bool:
@@ -45,8 +52,9 @@ def _is_of_object(path: ir.Expr, function: ir.Function) -> bool:
 class _Walk:
     """The way from a write to where another method of the class reads the file."""
 
-    def __init__(self, guards: Guards, path: ir.Expr, owner: str) -> None:
+    def __init__(self, guards: Guards, site: CallSite | None, path: ir.Expr, owner: str) -> None:
         self._guards, self._path, self._owner = guards, path, owner
+        self._receiver = _receiver(site) if site is not None else None
         self._met = False
 
     def behind(self, point: Point, depth: int) -> ir.Call | None:
@@ -74,33 +82,45 @@ class _Walk:
         return None
 
     def _at(self, site: CallSite, is_guarded: bool) -> ir.Call | None:
-        called = self._guards.objects.callee(site)
-        if isinstance(called, ir.Function) and called.owner == self._owner and not is_guarded:
-            use = self._inside(called)
+        run = run_by(self._guards.objects, site)
+        if run is not None and run[1].owner == self._owner and not is_guarded:
+            use = self._inside(*run) if self._is_same_object(site) else None
             if use is not None:
-                return use
+                return use if run[0] is self._guards.objects else site.call
         self._met = self._met or may_meet(self._guards.objects, site)
         self._met = self._met or goes_backward(self._guards.objects, site)
         return None
 
-    def _inside(self, method: ir.Function) -> ir.Call | None:
+    def _is_same_object(self, site: CallSite) -> bool:
+        """Is a method called on the object of the write? Not where both have other names."""
+        named = {each for each in (self._receiver, _receiver(site)) if each not in (None, "self")}
+        return len(named) < 2
+
+    def _inside(self, objects: Objects, method: ir.Function) -> ir.Call | None:
         """The read in a method, if all ranks come to it before they meet."""
-        scope = self._guards.objects.scope_of(method)
+        scope = objects.scope_of(method)
         if scope is None:
             return None
-        points = sorted(self._guards.objects.points_in(scope), key=lambda each: each.statement.site)
+        points = sorted(objects.points_in(scope), key=lambda each: each.statement.site)
         for point in points:
             for call in calls_of(point.statement):
-                used = read_file(self._guards.objects, CallSite(call, point))
-                if used is not None and same(used, self._path):
-                    return None if self._is_some(point) else call
-                site, objects = CallSite(call, point), self._guards.objects
+                site = CallSite(call, point)
+                used = read_file(objects, site)
+                if used is not None and same_path(spelled(used, objects, scope), self._path):
+                    return None if self._is_some(objects, point) else call
                 if may_meet(objects, site) or goes_backward(objects, site):
                     return None
         return None
 
-    def _is_some(self, point: Point) -> bool:
-        return self._guards.may_be_some_ranks(point) or bool(list(tests_around(point)))
+    def _is_some(self, objects: Objects, point: Point) -> bool:
+        guards = guards_in(objects.module) if objects is not self._guards.objects else self._guards
+        return guards.may_be_some_ranks(point) or bool(list(tests_around(point)))
+
+
+def _receiver(site: CallSite) -> str | None:
+    """The object whose method a call calls, as it is written: ``self.cache``."""
+    path = path_of(site.call.func)
+    return ".".join(path[:-1]) if path is not None and len(path) > 1 else None
 
 
 def ends_in_leave(step: Step) -> bool:
@@ -110,11 +130,15 @@ def ends_in_leave(step: Step) -> bool:
     )
 
 
-def meets_in(write: Write) -> bool:
+def meets_in(objects: Objects, write: Write) -> bool:
     """Do the ranks meet inside the test, behind the write (and outside of it, in another arm)?"""
-    test = write.around[-1].block[write.around[-1].index]
+    level, here = len(write.around) - 1, write.around[-1]
     return any(
-        MEETS.search(name) and name not in ONLY_LOOK
-        for statement, _ in placed((test,))
-        for name in (ir.last_name(item.func) for item in calls_of(statement))
+        is_named_to_meet(objects, CallSite(call, point))
+        for point in objects.points_in(write.site.point.scope)
+        if len(point.around) > level
+        and point.around[level].block is here.block
+        and point.around[level].index == here.index
+        for call in calls_of(point.statement)
+        if ir.last_name(call.func) not in ONLY_LOOK
     )

@@ -17,14 +17,15 @@ from distlint.rules.checkpoints._file_calls import (
     opened_or_written,
     read_file,
 )
+from distlint.rules.checkpoints._paths import same
 from distlint.rules.checkpoints._written import (
     Used,
     Write,
     Writers,
     handed_by,
+    is_of,
     may_meet,
     picks,
-    same,
     written_by,
 )
 from distlint.rules.setup._order import last_of, tests_around
@@ -54,11 +55,11 @@ def use_in(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
         return site.call if is_used else None
     used = read_file(objects, site)
     if used is not None:
-        return site.call if same(used, path) else None
-    return _read_through(guards, site, path)
+        return site.call if is_of(objects, used, site.point, write) else None
+    return _read_through(guards, site, write)
 
 
-def _read_through(guards: Guards, site: CallSite, path: ir.Expr) -> ir.Call | None:
+def _read_through(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
     """The read of a path in the function that a call runs, if all ranks come to it.
 
     The call itself where that function is in another file.
@@ -73,7 +74,9 @@ def _read_through(guards: Guards, site: CallSite, path: ir.Expr) -> ir.Call | No
             if used is None or list(tests_around(point)) or where.may_be_some_ranks(point):
                 continue
             handed = handed_by(Used(used), where.objects, run[1].function, objects, site)
-            if handed is not None and not handed.owner and same(handed.path, path):
+            if handed is None or handed.owner:
+                continue
+            if is_of(objects, handed.path, site.point, write):
                 return call if where is guards else site.call
     return None
 

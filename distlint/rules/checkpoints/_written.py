@@ -16,7 +16,7 @@ from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around, Scope, calls_of, expressions_in, names_given
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.checkpoints._all_ranks import LOOKS
 from distlint.rules.checkpoints._file_calls import (
     MAKERS_OF_FOLDERS,
@@ -26,6 +26,7 @@ from distlint.rules.checkpoints._file_calls import (
     writers_of_files,
     written_file,
 )
+from distlint.rules.checkpoints._paths import replaced, same, same_path, spelled
 from distlint.rules.setup._order import tests_around
 
 MEETS = re.compile(
@@ -33,6 +34,9 @@ MEETS = re.compile(
     r"|first|FSDP|fully_shard|sleep|exists|isfile|isdir|destroy|spawn|fit|launch|init"
 )
 """Calls behind which the file is there: the ranks meet, or look for it themselves."""
+
+_SURE = re.compile(r"barrier|synchron|broadcast|reduce|gather|scatter|rendezvous|everyone")
+"""Those of them in whose names nothing else is meant, also where the project has the function."""
 
 ONLY_LOOK = frozenset({"exists", "isfile", "isdir", "sleep"})
 """Those of them by which the ranks do not meet."""
@@ -66,6 +70,8 @@ class Write:
     site: CallSite
     around: tuple[Around, ...]
     used: Used
+    full: ir.Expr | None = None
+    """The path with its variables spelled out, as long as these stay what they are."""
 
     @property
     def path(self) -> ir.Expr:
@@ -83,19 +89,34 @@ def guarded_writes(writers: Writers) -> Iterator[Write]:
         around = _place_of_test(site)
         if used is not None and around is not None:
             yield Write(site, around, used)
-    for scope in _scopes_that_use(objects):
+    for scope in _scopes_that_use(writers):
         for point in objects.points_in(scope):
             for call in calls_of(point.statement):
                 yield from _written_through(writers, CallSite(call, point))
+
+
+def full(objects: Objects, write: Write) -> Write:
+    """The same with the variables of its path spelled out."""
+    return replace(write, full=spelled(write.path, objects, write.site.point.scope))
+
+
+def is_of(objects: Objects, path: ir.Expr, point: Point, write: Write) -> bool:
+    """Is a path, as it stands at a statement, the one that is written?"""
+    if same(path, write.path):
+        return True
+    return write.full is not None and same_path(spelled(path, objects, point.scope), write.full)
 
 
 def _written_through(writers: Writers, site: CallSite) -> Iterator[Write]:
     """What one rank writes in the function that a call runs."""
     objects = writers.objects
     is_here = objects.callee(site) is not None
-    if written_by(objects, site) is not None or not (is_here or writers.is_given_path(site)):
+    if written_by(objects, site) is not None:
         return
     around = _place_of_test(site)
+    is_method = around is not None and isinstance(site.call.func, ir.Attribute)
+    if not (is_here or is_method or writers.is_given_path(site)):
+        return
     if around is not None:
         if _is_for_one(site):
             for used in writers.through(objects, site, is_tested=False):
@@ -105,14 +126,29 @@ def _written_through(writers: Writers, site: CallSite) -> Iterator[Write]:
             yield Write(site, site.point.around, used)
 
 
-def _scopes_that_use(objects: Objects) -> Iterator[Scope]:
+def _scopes_that_use(writers: Writers) -> Iterator[Scope]:
     """Where something may be read or written, or a function is named that does."""
-    uses = _uses(objects)
+    objects, uses = writers.objects, _uses(writers.objects)
     names = {*uses, *(f.name for f in objects.module.functions if not uses.isdisjoint(f.tokens))}
+    names |= writers.imported
     for scope in objects.names.scopes:
         tokens = scope.function.tokens if scope.function is not None else objects.module.tokens
         if not names.isdisjoint(tokens):
             yield scope
+
+
+def imported_users(objects: Objects) -> Iterator[str]:
+    """The names of functions and classes of other files of the project that read or write."""
+    module, uses = objects.module, _uses(objects)
+    for statement in module.import_statements if module.project is not None else ():
+        for local, _, attr in statement.bindings:
+            there = module.lead_to(local) if attr not in (None, "*") else None
+            node = there[1] if there is not None else None
+            if isinstance(node, ir.Function) and not uses.isdisjoint(node.tokens):
+                yield local
+            elif isinstance(node, ir.Class):
+                if any(not uses.isdisjoint(each.tokens) for each in node.methods.values()):
+                    yield local
 
 
 def _called(objects: Objects) -> frozenset[str]:
@@ -150,11 +186,15 @@ class Writers:
             for part in expressions_in(path)
             if isinstance(part, ir.Expr)
         ]
+        self.imported = frozenset(imported_users(objects))
         self._known: dict[tuple[ir.Function, bool, int], tuple[Used, ...]] = {}
 
     def is_given_path(self, site: CallSite) -> bool:
-        """Is a call given a path that the module uses, or what one is made of?"""
-        return any(
+        """Is a call given a path that the module uses, or what one is made of?
+
+        Or does it run what is known to use one?
+        """
+        return site.name in self.imported or any(
             same(argument.value, part) for argument in site.call.args for part in self._paths
         )
 
@@ -186,7 +226,7 @@ class Writers:
         scope = where.scope_of(function)
         points = where.points_in(scope) if scope is not None else ()
         sites = [CallSite(call, point) for point in points for call in calls_of(point.statement)]
-        if any(MEETS.search(each.name) and each.name not in ONLY_LOOK for each in sites):
+        if any(is_named_to_meet(where, e) for e in sites if e.name not in ONLY_LOOK):
             return
         found = [used for each in sites for used in self._at(where, each, is_tested, depth)]
         if found and not any(may_meet(where, e) for e in sites if e.name not in ONLY_LOOK):
@@ -214,7 +254,10 @@ def handed_by(
     used: Used, where: Objects, function: ir.Function, objects: Objects, site: CallSite
 ) -> Used | None:
     """A path of a function, as a call of it would write it; None if that cannot be written."""
-    path = _spelled(used.path, where, function)
+    scope = where.scope_of(function)
+    if scope is None:
+        return None
+    path = spelled(used.path, where, scope)
     names = ir.names_in(path)
     own = names & (function.locals | {param.name for param in function.params})
     if used.owner:
@@ -223,8 +266,7 @@ def handed_by(
     if "self" in own and path_of(receiver) != ("self",):
         return Used(path, used.makes, function.owner) if own == {"self"} else None
     passed = passed_by_name(function, site.call)
-    scope = where.scope_of(function)
-    if passed is None or scope is None:
+    if passed is None:
         return None
     changed = {n for point in where.points_in(scope) for n in names_given(point.statement)}
     given = {n: value for n, value in passed.items() if value is not None and n not in changed}
@@ -233,40 +275,13 @@ def handed_by(
         return None
     if where is not objects and not all(_is_same(n, where, objects, site) for n in names - own):
         return None
-    return Used(_replaced(path, given), used.makes)
-
-
-def _spelled(path: ir.Expr, where: Objects, function: ir.Function) -> ir.Expr:
-    """A path, or what the one assignment to its variable gives it."""
-    scope = where.scope_of(function)
-    if not isinstance(path, ir.Name) or scope is None:
-        return path
-    giving = [p for p in where.points_in(scope) if path.id in names_given(p.statement)]
-    statement = giving[0].statement if len(giving) == 1 else None
-    is_param = any(param.name == path.id for param in function.params)
-    return statement.value if isinstance(statement, ir.Assign) and not is_param else path
+    return Used(replaced(path, given), used.makes)
 
 
 def _is_same(name: str, where: Objects, objects: Objects, site: CallSite) -> bool:
     """Do two files import the same under a name?"""
     there = where.names.origin(name, where.names.scopes[0])
     return there is not None and there == objects.names.origin(name, site.point.scope)
-
-
-def _replaced(node: ir.Expr, given: dict[str, ir.Expr]) -> ir.Expr:
-    """An expression with other expressions for its variables."""
-    if isinstance(node, ir.Name):
-        return given.get(node.id, node)
-    if isinstance(node, ir.Attribute):
-        return replace(node, value=_replaced(node.value, given))
-    if isinstance(node, ir.Call):
-        args = tuple(replace(each, value=_replaced(each.value, given)) for each in node.args)
-        return replace(node, func=_replaced(node.func, given), args=args)
-    if isinstance(node, ir.Binary):
-        return replace(node, left=_replaced(node.left, given), right=_replaced(node.right, given))
-    if isinstance(node, ir.Format):
-        return replace(node, parts=tuple(_replaced(part, given) for part in node.parts))
-    return node if given.keys().isdisjoint(ir.names_in(node)) else ir.Opaque(0)
 
 
 def _place_of_test(site: CallSite) -> tuple[Around, ...] | None:
@@ -333,25 +348,32 @@ def picks(test: ir.Expr, holds: bool) -> bool:
 
 def may_meet(objects: Objects, site: CallSite) -> bool:
     """May the ranks meet in a call, or in the function that it runs?"""
-    if MEETS.search(ir.last_name(site.call.func)):
+    if is_named_to_meet(objects, site):
         return True
     run = run_by(objects, site)
-    return run is not None and any(map(MEETS.search, run[1].tokens))
+    return run is not None and any(map(_meets, run[1].tokens - {site.name}))
 
 
-def same(left: object, right: object) -> bool:
-    """Are two expressions written alike?"""
-    if type(left) is not type(right):
+def is_named_to_meet(objects: Objects, site: CallSite) -> bool:
+    """Is a call named like a meeting? What a function of the project is named says less."""
+    if not MEETS.search(site.name):
         return False
-    if isinstance(left, ir.Name) and isinstance(right, ir.Name):
-        return left.id == right.id
-    if isinstance(left, ir.Literal) and isinstance(right, ir.Literal):
-        return bool(left.value == right.value)
-    if isinstance(left, ir.Attribute) and isinstance(right, ir.Attribute):
-        return left.attr == right.attr and same(left.value, right.value)
-    first, second = list(ir.children(left)), list(ir.children(right))
-    return (
-        len(first) == len(second) > 0
-        and isinstance(left, (ir.Call, ir.Argument, ir.Format, ir.Binary, ir.Subscript))
-        and all(same(a, b) for a, b in zip(first, second, strict=True))
-    )
+    run = run_by(objects, site) if not _SURE.search(site.name) else None
+    return run is None or _meets_inside(*run, _DEPTH)
+
+
+def _meets(token: str) -> bool:
+    return MEETS.search(token) is not None
+
+
+def _meets_inside(objects: Objects, function: ir.Function, depth: int) -> bool:
+    """May the ranks meet in a function, or in those of the project that it runs?"""
+    if any(map(_meets, function.tokens - {function.name})):
+        return True
+    scope = objects.scope_of(function)
+    for point in objects.points_in(scope) if scope is not None else ():
+        for call in calls_of(point.statement):
+            run = run_by(objects, CallSite(call, point))
+            if run is not None and (not depth or _meets_inside(*run, depth - 1)):
+                return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around, expressions_in
+from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
@@ -24,6 +26,7 @@ from distlint.rules.checkpoints._file_calls import (
 )
 from distlint.rules.checkpoints._found import read_where_found
 from distlint.rules.checkpoints._method_reads import ends_in_leave, meets_in, used_by_methods
+from distlint.rules.checkpoints._paths import same
 from distlint.rules.checkpoints._uses import (
     goes_backward,
     makes_below,
@@ -33,11 +36,12 @@ from distlint.rules.checkpoints._uses import (
 )
 from distlint.rules.checkpoints._written import (
     Writers,
+    full,
     guarded_writes,
+    imported_users,
     left_before,
     may_meet,
     picks,
-    same,
 )
 from distlint.rules.collectives._following import following
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -90,9 +94,10 @@ class LoadAfterRank0Save(SourceRule):
 
     A file that is written inside a rank check and read after it by all ranks, or in its `else` by
     the others, or a directory that one rank creates and all ranks write to, with no
-    synchronization in between. Functions of the
-    project that write, or read, are followed: the rank check may be around their call. Also a file
-    of the object that one method writes and another one reads, by the calls in the same file.
+    synchronization in between. Functions of the project that write, or read, are followed: the rank
+    check may be around their call. Also a file of the object that one method writes and another one
+    reads. A path may be joined in different ways: `os.path.join(out, "a.pt")`, `f"{out}/a.pt"`,
+    `out / "a.pt"`, or a variable that is given one of these once.
 
     Also a file that all ranks load if it exists, and that rank 0 writes otherwise: each rank looks
     at another time, and one that comes late finds what rank 0 is still writing.
@@ -106,7 +111,7 @@ class LoadAfterRank0Save(SourceRule):
     - The ranks wait until the file exists, or catch the failure, sleep and try again.
     - Rank 0 looks for the file first while the others wait, or the ranks meet between the test
       whether it exists and the write.
-    - The paths are written differently in the source.
+    - The paths are made of different variables.
     - The file is used in a function that is only defined after the check: its calls are not
       followed.
 
@@ -328,12 +333,14 @@ dist.barrier()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if (_NAMES | writers_of_files(catalogue)).isdisjoint(module.tokens):
-            return
+            if not any(imported_users(objects_of(module, catalogue))):
+                return
         guards = guards_of(module, catalogue)
         by_words = is_distributed(module) or "rank" in module.tokens
         told: set[int] = set()
         writers = Writers(guards.objects)
         for write in guarded_writes(writers):
+            write = full(writers.objects, write)
             point = write.site.point
             if _comes_alone(guards, Point(point.scope, write.around), _DEPTH):
                 continue
@@ -446,7 +453,7 @@ def _comes_alone(guards: Guards, point: Point, depth: int) -> bool:
 def _used_behind(guards: Guards, writers: Writers, write: Write) -> ir.Call | None:
     """The first use of the same path behind the test, if nothing lets the ranks meet before."""
     objects, path, point = guards.objects, write.path, write.site.point
-    if write.used.owner or meets_in(write) or left_before(write.site):
+    if write.used.owner or meets_in(guards.objects, write) or left_before(write.site):
         return None
     for step in following(write.around):
         if step.role == "define" or (step.level and point.scope.function is None and step.guards):
@@ -464,6 +471,9 @@ def _used_behind(guards: Guards, writers: Writers, write: Write) -> ir.Call | No
                 return use
         if step.role == "store" and same(step.node, path):
             return None
+        if step.role == "store" and write.full is not None:
+            if not ir.names_in(step.node).isdisjoint(ir.names_in(write.full)):
+                write = replace(write, full=None)
         if step.role == "test" and asks_rank(step.node) and ends_in_leave(step):
             return None
     return None

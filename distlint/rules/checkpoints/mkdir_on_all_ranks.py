@@ -25,7 +25,7 @@ from distlint.rules.checkpoints._all_ranks import (
     on_all_ranks,
 )
 from distlint.rules.checkpoints._deleted import is_forgiven
-from distlint.rules.checkpoints._written import same
+from distlint.rules.checkpoints._paths import same
 from distlint.rules.setup._order import surely_before
 from distlint.source.finding import Finding, Fix, Severity
 
