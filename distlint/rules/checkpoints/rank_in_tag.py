@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.static.guards.guards import guards_of
-from distlint.analyzer.static.guards.paths import holds_rank
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.checkpoints._rank_names import is_named_by_rank
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ class RankInTag(SourceRule):
     ## What is reported
 
     The rank in the tag or directory passed to DeepSpeed's `save_checkpoint`, to
-    `torch.distributed.checkpoint.save` or `async_save`, or to Accelerate's `save_state`.
+    `torch.distributed.checkpoint.save` or `async_save`, or to Accelerate's `save_state`. Variables,
+    attributes of the object and functions of the project that make the name are followed, and the
+    rank may be read from the environment.
 
     ## What is not reported
 
@@ -160,7 +162,7 @@ engine.save_checkpoint("checkpoints", tag=tag)  # expect: DST410
                 continue
             for keyword, position in _SAVES[site.name]:
                 name = guards.objects.argument(site, keyword, position).value
-                if name is not None and holds_rank(guards, name, site.point.scope):
+                if name is not None and is_named_by_rank(guards, name, site.point):
                     yield self.finding(
                         message=f"`{keyword}` of this collective save depends on the rank",
                         severity=Severity.ERROR,

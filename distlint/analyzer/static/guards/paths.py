@@ -22,7 +22,6 @@ _DRAWN = frozenset({"random", "secrets", "choices", "randint", "token_hex", "get
 _COUNTER = re.compile(r"(?:^|_)(?:steps?|epochs?|iters?|iterations?)(?:_|$)")
 """Words of what counts the training: the same in each process, unless it counts from the rank."""
 _BUFFER = re.compile(r"BytesIO|buffer|stream|fileobj|bytes", re.IGNORECASE)
-_RANK_ITSELF = re.compile(r"^((local|global)_)?rank$|^get_(global_)?rank$|^process_index$")
 _Read = tuple[str, int]
 """A name, and the statement that reads it: what it is there may be made of what it was before."""
 _DEPTH = 4
@@ -32,19 +31,6 @@ _DEPTH = 4
 def is_own(guards: Guards, path: ir.Expr | None, point: Point) -> bool:
     """May a path (or an open file) be another one in each process?"""
     return path is not None and _own(guards, path, point, _DEPTH, set())
-
-
-def holds_rank(guards: Guards, node: ir.Expr, scope: Scope) -> bool:
-    """Is a name made with the rank, where it is used or where its parts are assigned?"""
-    if any(_RANK_ITSELF.search(token) for token in ir.tokens_of(node)):
-        return True
-    return any(
-        any(_RANK_ITSELF.search(token) for token in ir.tokens_of(value))
-        for item in expressions_in(node)
-        if isinstance(item, ir.Name)
-        for value, where in guards.assignments.to(item.id)
-        if where.scope is scope and isinstance(value, (ir.Format, ir.Binary))
-    )
 
 
 def is_buffer(guards: Guards, node: ir.Expr, scope: Scope) -> bool:
