@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.across import origins_across
-from distlint.analyzer.static.callers import calls_elsewhere, known_as
+from distlint.analyzer.static.callers import calls_elsewhere, known_as, objects_in
 from distlint.analyzer.static.guards.guards import guards_in
 from distlint.analyzer.static.names import nodes_of
+from distlint.rules.setup._demands import Demand, demands
 from distlint.rules.setup._order import backend_of
 
 if TYPE_CHECKING:
@@ -78,6 +79,30 @@ def is_set_by_framework(module: Module) -> bool:
         "transformers" in roots
         and any(
             _TRAINS.search(token) for each in (module, *module.imports) for token in each.tokens
+        )
+    )
+
+
+def shows_one_gpu(objects: Objects) -> bool:
+    """Does a file, or one that it imports, end where the process sees other GPUs than its one?"""
+    return any(
+        _is_one_gpu(where, each)
+        for module in objects.module.import_closure()
+        if "device_count" in module.words
+        for where in [objects_in(module)]
+        for said in demands(where)
+        for each in said.both_ways()
+    )
+
+
+def _is_one_gpu(objects: Objects, demand: Demand) -> bool:
+    one = isinstance(demand.right, ir.Literal) and demand.right.value == 1
+    return (
+        one
+        and demand.op in ("==", "<=")
+        and any(
+            origin.site is not None and objects.called(origin.site) == "torch.cuda.device_count"
+            for origin in objects.origins(demand.left, demand.point)
         )
     )
 

@@ -11,6 +11,7 @@ from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.neighbourhood import files_above, files_near
 from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.rules.setup._demands import Demand, demands
 from distlint.rules.setup._order import inits
 from distlint.source.requirements import is_run_beside
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 SPAWNS = frozenset({"spawn", "start_processes", "mp_spawn"})
 """Names in files that start their processes by themselves, mostly on one node."""
 _SEVERAL_NODES = r"--nnodes(?![=\s\"',]+1(?![\w:]))|--node[_-]rank(?![=\s\"',]+0\b)"
+_SIZES = frozenset({"LOCAL_WORLD_SIZE", "device_count"})
+_SIZES_BY_CALL = {"get_world_size": "WORLD_SIZE", "device_count": "LOCAL_WORLD_SIZE"}
+_NODES = re.compile(r"(?:SLURM_|SLURM_JOB_)?(?:nnodes|n_nodes|num_nodes)", re.IGNORECASE)
 _LOCAL = frozenset({"localhost", "127.0.0.1"})
 _LOOPBACK = re.compile(r"tcp://(?:127\.0\.0\.1|localhost)(?::|$)")
 
@@ -42,28 +46,39 @@ def _is_launched_on_one_node(path: Path) -> bool:
 
 
 def is_for_one_node(objects: Objects) -> bool:
-    """Does a file say that all of its processes are on one node?"""
-    asserts = "LOCAL_WORLD_SIZE" in objects.module.tokens and _asserts_one_node(objects)
+    """Does a file say that all of its processes are on one node, or one that runs with it?"""
+    module = objects.module
     return (
-        asserts
+        any(map(_demands_one_node, dict.fromkeys((*files_above(module), *module.import_closure()))))
         or _meets_on_loopback(objects)
-        or any(_sets_loopback(objects_in(module)) for module in files_near(objects.module))
+        or any(_sets_loopback(objects_in(each)) for each in files_near(module))
     )
 
 
-def _asserts_one_node(objects: Objects) -> bool:
-    """Does the file assert that all processes are on one node: that the world is the local one?"""
+def _demands_one_node(module: Module) -> bool:
+    """Does a file end where the world is larger than its node, or where there are more nodes?"""
+    if _SIZES.isdisjoint(module.tokens) and not any(map(_NODES.search, module.tokens)):
+        return False
+    objects = objects_in(module)
     return any(
-        isinstance(point.statement, ir.Assert)
-        and isinstance(point.statement.test, ir.Compare)
-        and point.statement.test.ops == ("==",)
-        and {
-            _size_read(objects, side, point)
-            for side in (point.statement.test.left, *point.statement.test.rights)
-        }
-        == {"WORLD_SIZE", "LOCAL_WORLD_SIZE"}
-        for point in objects.points
+        _is_one_node(objects, each) for said in demands(objects) for each in said.both_ways()
     )
+
+
+def _is_one_node(objects: Objects, demand: Demand) -> bool:
+    """``world == local_world``, ``world <= device_count()``, ``nnodes == 1``."""
+    if demand.op not in ("==", "<="):
+        return False
+    left, right, point = demand.left, demand.right, demand.point
+    if isinstance(right, ir.Literal):
+        return right.value in (1, "1") and _is_number_of_nodes(objects, left, point)
+    sizes = (_size_read(objects, left, point), _size_read(objects, right, point))
+    return sizes == ("WORLD_SIZE", "LOCAL_WORLD_SIZE")
+
+
+def _is_number_of_nodes(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    named = _size_read(objects, node, point) or ir.last_name(node)
+    return _NODES.fullmatch(named) is not None
 
 
 def _meets_on_loopback(objects: Objects) -> bool:
@@ -103,16 +118,18 @@ def _is_loopback(place: ir.Expr) -> bool:
     )
 
 
-def _size_read(objects: Objects, node: ir.Expr, point: Point) -> str:
+def _size_read(objects: Objects, node: ir.Expr, point: Point, depth: int = 2) -> str:
     """Which of the sizes that a launcher sets, or a group tells, a value is."""
     for origin in objects.origins(node, point):
         made = origin.node
-        if isinstance(made, ir.Call) and path_of(made.func) == ("int",) and len(made.args) == 1:
-            made = made.args[0].value
         if not isinstance(made, ir.Expr):
             continue
-        if isinstance(made, ir.Call) and ir.last_name(made.func) == "get_world_size":
-            return "WORLD_SIZE"
+        if isinstance(made, ir.Call):
+            name = ir.last_name(made.func)
+            if path_of(made.func) == ("int",) and len(made.args) == 1 and depth:
+                return _size_read(objects, made.args[0].value, origin.point, depth - 1)
+            if name in _SIZES_BY_CALL:
+                return _SIZES_BY_CALL[name]
         if name := environment_read(objects, made, origin.point):
             return name
     return ""

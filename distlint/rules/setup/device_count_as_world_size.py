@@ -271,6 +271,8 @@ def loader(files):
         if not {"WORLD_SIZE", "get_world_size"} & words:
             return
         objects = objects_of(module, catalogue)
+        if is_for_one_node(objects):
+            return
         for point in objects.points:
             if _divides(objects, point) and not _is_of_node(objects, point):
                 yield self.finding(

@@ -24,6 +24,7 @@ from distlint.rules.setup._device_settings import (
     is_set_by_framework,
     is_spawned,
     may_be_nccl,
+    shows_one_gpu,
 )
 from distlint.rules.setup._order import (
     inits,
@@ -94,7 +95,8 @@ class DeviceNotSet(SourceRule):
       or the file enters a block `with torch.cuda.device(...)`.
     - Accelerate, DeepSpeed, Lightning and the `Trainer` of transformers, which set the device; Ray,
       which shows each process its own GPU only; tests (`test_*.py`).
-    - The process group has one process.
+    - The process group has one process, or the program ends unless it sees one GPU only:
+      `assert torch.cuda.device_count() == 1`.
     - A function of the project is called that has `device` in its name: it may set the device.
     - The file does not use CUDA otherwise, or uses another backend.
     - A function for other files initializes the process group, and it neither reads a rank nor is
@@ -259,7 +261,7 @@ dist.destroy_process_group()
                     help="Call `set_device` before anything uses CUDA",
                 )
             return
-        if _may_be_set_elsewhere(objects) or enters_device(objects):
+        if _may_be_set_elsewhere(objects) or enters_device(objects) or shows_one_gpu(objects):
             return
         for init in found:
             here = objects.points_in(init.point.scope)

@@ -91,7 +91,9 @@ class GlobalRankAsDevice(SourceRule):
       of them with several `--nnodes` or a `--node_rank`.
     - The file is a test, by its name or by a `tests` directory above it.
     - The rendezvous is at `tcp://127.0.0.1`, which other nodes cannot reach.
-    - The file asserts that `WORLD_SIZE` equals `LOCAL_WORLD_SIZE`: there is only one node.
+    - The file, or one that runs with it, ends where there are several nodes: it asserts that
+      `WORLD_SIZE` equals `LOCAL_WORLD_SIZE`, or raises if the world is larger than the number of
+      GPUs or if the number of nodes is not 1.
 
     ## Fix safety
 
