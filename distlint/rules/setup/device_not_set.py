@@ -32,6 +32,7 @@ from distlint.rules.setup._order import (
     surely_ran,
     torch_collectives,
 )
+from distlint.rules.setup._unset import is_bare, settings_for_others, uses_by_callers
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
 
 _INDEX = re.compile(r"rank|gpu|device", re.IGNORECASE)
-_BARE = ("cuda",)
 
 
 class DeviceNotSet(SourceRule):
@@ -85,6 +85,10 @@ class DeviceNotSet(SourceRule):
     - `init_process_group("nccl")` in a file that uses CUDA, if neither the file nor a project file
       that it imports calls `torch.cuda.set_device` or passes `device_id=`. The backend may be
       chosen by a condition, and the processes be started by another file.
+    - The same if the calls of `set_device` are not for the process that joins the group: they stand
+      in the other branch, or in the function that starts the processes with `mp.spawn`.
+    - `init_process_group("nccl")` in a function for other files, none of which sets a device or
+      has files near it that do, but which use `"cuda"` or `.cuda()` without an index.
     - Work on the device `"cuda"`, without an index, `barrier()` or a collective of objects before
       all calls of `set_device` in the file: in the same function, or in functions that are called
       in this order.
@@ -100,7 +104,8 @@ class DeviceNotSet(SourceRule):
     - A function of the project is called that has `device` in its name: it may set the device.
     - The file does not use CUDA otherwise, or uses another backend.
     - A function for other files initializes the process group, and it neither reads a rank nor is
-      given one (its callers have set the device), or it returns the device for its callers to set.
+      given one (its callers have set the device), or it returns the device for its callers to set;
+      and the callers work on GPUs by their numbers only.
 
     ## Fix safety
 
@@ -249,7 +254,8 @@ dist.destroy_process_group()
         if not found or document.is_test:
             return
         locator = locators.of(module.key)
-        if not SETTERS.isdisjoint(module.tokens):
+        for_others = {init: settings_for_others(guards, init) for init in found}
+        if not SETTERS.isdisjoint(module.tokens) and not all(for_others.values()):
             for early, setting in _before_set(objects):
                 kind = "a collective" if _is_on_current_device(objects, early) else "CUDA"
                 yield self.finding(
@@ -268,14 +274,25 @@ dist.destroy_process_group()
             reached = is_reached(objects, init.point) or is_spawned(guards, init.point)
             wraps = "LOCAL_RANK" in module.tokens and any(True for _ in objects.calls_to(*DDP))
             uses = set(_uses_of_cuda(objects.points if reached or wraps else here))
+            related = [
+                Related("only set where it does not join the group", locator.place(each.call.site))
+                for each in for_others[init][:1]
+            ]
+            if not (reached or wraps):
+                if not uses or _is_for_callers(objects, init.point.scope, here):
+                    by_callers = uses_by_callers(objects, init.point)
+                    uses = {_BARE_USE for _ in by_callers[:1]}
+                    related += [
+                        Related("GPU 0 is used here", locators.of(where.module.key).place(use.site))
+                        for where, use in by_callers[:1]
+                    ]
             if not uses:
-                continue
-            if not (reached or wraps) and _is_for_callers(objects, init.point.scope, here):
                 continue
             yield self.finding(
                 message="no device is set: the current device of each rank is GPU 0",
                 severity=Severity.WARNING,
                 place=locator.place(init.call.site),
+                related=tuple(related),
                 effect='all processes of a node use GPU 0, or NCCL raises "Duplicate GPU detected"'
                 if _BARE_USE in uses
                 else "`barrier()` and object collectives create a context of each process on GPU 0",
@@ -296,7 +313,7 @@ def _uses_current(objects: Objects) -> Iterator[CallSite]:
     """Allocations on the bare device, and collectives on the device that is current."""
     for point in objects.points:
         for node in nodes_of(point.statement):
-            if isinstance(node, ir.Call) and _is_bare(node):
+            if isinstance(node, ir.Call) and is_bare(node):
                 yield CallSite(node, point)
     if _may_be_set_elsewhere(objects):
         return
@@ -324,17 +341,6 @@ def _is_on_current_device(objects: Objects, site: CallSite) -> bool:
         return False
     given = objects.argument(site, known.group, known.position(known.group))
     return given.absent and not any(a.keyword in ("device_ids", "device") for a in site.call.args)
-
-
-def _is_bare(call: ir.Call) -> bool:
-    """``.cuda()``, ``.to("cuda")``, ``torch.ones(1, device="cuda")``: what allocates there."""
-    name = ir.last_name(call.func)
-    if name == "cuda" and isinstance(call.func, ir.Attribute):
-        return not call.args
-    values = [each.value for each in call.args if each.keyword == "device"]
-    if name == "to" and call.args and call.args[0].keyword is None:
-        values.append(call.args[0].value)
-    return any(isinstance(each, ir.Literal) and each.value in _BARE for each in values)
 
 
 def _own_calls(objects: Objects) -> Iterator[str]:
