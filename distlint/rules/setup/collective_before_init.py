@@ -8,6 +8,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import ASKS, asks_for_group, inits, may_be_made, surely_before
+from distlint.rules.setup._sequence import before_made
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -58,13 +59,17 @@ class CollectiveBeforeInit(SourceRule):
 
     - A collective, `get_rank`, `new_group`, `DistributedDataParallel(...)`, or a
       `DistributedSampler` that is not given both `num_replicas` and `rank`, if it always runs
-      before `init_process_group` in the same function.
+      before `init_process_group` in the same function, or in the default of a parameter.
     - A second `init_process_group` after the first one.
+    - The same through functions, methods and constructors of the project that are called in any
+      case, also of other files: `data = load()` before `setup()`, where `load` makes a
+      `DistributedSampler`.
 
     ## What is not reported
 
-    - Code that may initialize the process group runs first: Accelerate, DeepSpeed, a function of
-      the file.
+    - Code that may initialize the process group runs first: Accelerate, DeepSpeed, a function that
+      does so under a condition, or one that is not in sight and is named after it.
+    - The function that uses the group may return before, or asks for `is_initialized()`.
     - The call, or `init_process_group`, is guarded by a test of `is_initialized()` or of
       `GroupMember.WORLD`; or the one that comes first is guarded by a condition that does not guard
       the other one.
@@ -156,7 +161,7 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "init_process_group" not in module.words:
+        if not any("init_process_group" in each.words for each in module.import_closure()):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
@@ -187,18 +192,57 @@ dist.destroy_process_group()
                         help="Initialize it once, or check `dist.is_initialized()` first",
                     )
                     break
+        yield from self._through_functions(objects, locators)
+
+    def _through_functions(self, objects: Objects, locators: Locators) -> Iterator[Finding]:
+        """The same where the group is used or made by functions that are called."""
+        told: set[int] = set()
+        for first, made in before_made(objects, _needs_group):
+            call, inner = (made.call, made) if first.kind == "make" else (first.call, first)
+            if call.site in told:
+                continue
+            told.add(call.site)
+            here = locators.of(objects.module.key)
+            there = locators.of(inner.where.module.key)
+            used = ir.last_name(first.inner.func)
+            related = () if inner.is_direct else (Related("here", there.place(inner.inner.site)),)
+            if first.kind == "make":
+                yield self.finding(
+                    message="the process group is already initialized",
+                    severity=Severity.WARNING,
+                    place=here.place(call.site),
+                    related=(
+                        Related("first initialized here", here.place(first.call.site)),
+                        *related,
+                    ),
+                    effect="torch raises an error about initializing the process group twice",
+                    help="Initialize it once, or check `dist.is_initialized()` first",
+                )
+            else:
+                yield self.finding(
+                    message=f"`{used}` runs before `init_process_group`",
+                    severity=Severity.WARNING,
+                    place=here.place(call.site),
+                    related=(*related, Related("initialized here", here.place(made.call.site))),
+                    effect='torch raises "Default process group has not been initialized"',
+                    help="Call `init_process_group` first",
+                )
 
 
 def _uses(objects: Objects) -> Iterator[CallSite]:
-    yield from objects.calls_to(*_WRAPS)
-    for site in objects.calls(_USES):
-        if objects.called(site).startswith("torch.distributed."):
-            if not _asked_in(site):
-                yield site
-    for site in objects.calls_to(_SAMPLER):
+    for name in (*_WRAPS, _SAMPLER):
+        yield from (site for site in objects.calls_to(name) if _needs_group(objects, site))
+    yield from (site for site in objects.calls(_USES) if _needs_group(objects, site))
+
+
+def _needs_group(objects: Objects, site: CallSite) -> bool:
+    """Does a call raise where there is no process group?"""
+    if site.name in _USES:
+        return objects.called(site).startswith("torch.distributed.") and not _asked_in(site)
+    if objects.is_call_to(site, _SAMPLER):
         given = objects.argument(site, "num_replicas", 1), objects.argument(site, "rank", 2)
-        if any(each.absent for each in given):
-            yield site
+        return any(each.absent for each in given)
+    return objects.is_call_to(site, *_WRAPS)
 
 
 def _asked_in(site: CallSite) -> bool:

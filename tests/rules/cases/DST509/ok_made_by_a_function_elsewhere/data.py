@@ -1,0 +1,5 @@
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def loaders(rows):
+    return [DataLoader(rows, sampler=DistributedSampler(rows))]
