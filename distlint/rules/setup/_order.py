@@ -12,6 +12,7 @@ from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.source.requirements import is_among_tests
 
 if TYPE_CHECKING:
+    from distlint.analyzer.static.names import Scope
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.source.document import Document
 
@@ -42,6 +43,26 @@ def backend_of(objects: Objects, init: CallSite) -> str:
     """The backend that is written down, ``""`` where none is, or it is not known."""
     value = objects.constant(objects.argument(init, "backend", 0), init.point)
     return value.lower() if isinstance(value, str) else ""
+
+
+def is_nccl_on_gpus(objects: Objects, init: CallSite) -> bool:
+    """``"nccl" if torch.cuda.is_available() else "gloo"``, also in a variable."""
+    given = objects.argument(init, "backend", 0).value
+    scope: Scope | None = init.point.scope
+    while isinstance(given, ir.Name) and scope is not None:
+        values = [each.statement for each in objects.assigned_to(given.id, scope)]
+        if len(values) == 1 and isinstance(values[0], ir.Assign):
+            given = values[0].value
+        elif values:
+            return False
+        scope = scope.outer
+    return (
+        isinstance(given, ir.Conditional)
+        and {"cuda", "is_available"} <= ir.tokens_of(given.test)
+        and not isinstance(given.test, (ir.Not, ir.BoolOp))
+        and isinstance(given.body, ir.Literal)
+        and given.body.value == "nccl"
+    )
 
 
 def surely_before(first: Point, second: Point) -> bool:

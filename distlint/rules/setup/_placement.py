@@ -19,10 +19,14 @@ from distlint.analyzer.static.names import calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.rules.setup._numbers import is_no_tensor
 
 _DEPTH = 4
 
-FACTORIES = frozenset({"tensor", "zeros", "ones", "empty", "full", "arange", "rand", "randn"})
+FACTORIES = frozenset(
+    {"tensor", "as_tensor", "zeros", "ones", "empty", "full", "arange", "rand", "randn"}
+)
+_OF_DATA = frozenset({"tensor", "as_tensor"})
 _ALWAYS = frozenset(
     {
         "from_numpy", "Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "LongTensor",
@@ -236,8 +240,8 @@ def _is_factory(objects: Objects, site: CallSite, depth: int) -> bool:
     if devices:
         return device_is_cpu(objects, devices[0], site.point, depth)
     # torch.tensor(x) of a tensor on the GPU is one on the GPU
-    return name != "tensor" or isinstance(
-        call.args[0].value if call.args else None, (ir.Display, ir.Literal, ir.Comprehension)
+    return name not in _OF_DATA or (
+        bool(call.args) and is_no_tensor(objects, call.args[0].value, site.point)
     )
 
 

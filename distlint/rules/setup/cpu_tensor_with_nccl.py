@@ -14,7 +14,7 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import backend_of, inits
+from distlint.rules.setup._order import backend_of, inits, is_nccl_on_gpus
 from distlint.rules.setup._placement import (
     FACTORIES,
     MOVES,
@@ -79,12 +79,14 @@ class CpuTensorWithNccl(SourceRule):
 
     - A tensor that is created with `torch.tensor(...)`, `torch.zeros(...)` or the like, without
       `device=` (or with the CPU as device), or moved there with `.cpu()`, and passed to a
-      collective. The device may be in a variable, an attribute or a configuration, and the tensor
-      may come from a function or a caller, also in other files.
+      collective. `torch.tensor(x)` counts where `x` is a number, a list or an array for certain,
+      such as `loss_sum / len(loader)` of values of `.item()`. The device may be in a variable, an
+      attribute or a configuration, and the tensor may come from a function or a caller, also in
+      other files.
     - `DDP(model)` with a model that nothing moves to a GPU.
 
     The file, or if it makes no process group the files that it imports or that import it, use
-    `"nccl"` only.
+    `"nccl"` only, or `"nccl" if torch.cuda.is_available() else "gloo"`.
 
     ## What is not reported
 
@@ -273,17 +275,22 @@ def _uses_nccl(objects: Objects) -> bool:
     These are the files that it imports or that import it, and what those import.
     """
     module = objects.module
-    own = list(inits(objects))
-    if own:
-        return _MOVED.isdisjoint(module.tokens) and all(
-            backend_of(objects, init) == "nccl" for init in own
-        )
-    around = [each for each in _around(module) if "init_process_group" in each.words]
-    found = [(where, init) for where in map(objects_in, around) for init in inits(where)]
+    own = [(objects, init) for init in inits(objects)]
+    around = [] if own else list(_around(module))
+    found = own or [
+        (where, init)
+        for where in (objects_in(each) for each in around if "init_process_group" in each.words)
+        for init in inits(where)
+    ]
+    chosen = any(is_nccl_on_gpus(where, init) for where, init in found)
+    moves = _MOVED - {"gloo"} if chosen else _MOVED
     return (
         bool(found)
-        and all(_MOVED.isdisjoint(each.tokens) for each in (module, *around))
-        and all(backend_of(where, init) == "nccl" for where, init in found)
+        and all(moves.isdisjoint(each.tokens) for each in (module, *around))
+        and all(
+            backend_of(where, init) == "nccl" or is_nccl_on_gpus(where, init)
+            for where, init in found
+        )
     )
 
 
