@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, calls_elsewhere, objects_in
 from distlint.analyzer.static.guards.deciding import choices_of
-from distlint.analyzer.static.names import Around, calls_of, nodes_of, placed
+from distlint.analyzer.static.names import Around, calls_of, nodes_of
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._giving_up import (
+    callers_end,
+    gives_up,
+    goes_on,
+    repeats,
+    suppressed,
+    takes_all,
+    takes_failure,
+)
 from distlint.rules.setup._order import INIT, is_test
 from distlint.source.finding import Finding, Related, Severity
 
@@ -26,8 +35,6 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _PACKAGE, _, _NAME = INIT.rpartition(".")
-_ALL = frozenset({"Exception", "BaseException"})
-_ENDS = frozenset({"exit", "_exit", "abort", "kill"})
 _CLEANS_UP = re.compile(r"^(print|info|debug|close|finish)|destroy|cleanup|shutdown|exit")
 _COMPUTES = frozenset(
     {"int", "float", "round", "str", "divmod", "abs", "min", "max", "sum", "len"}
@@ -67,14 +74,18 @@ class InitFailureIgnored(SourceRule):
     ## What is reported
 
     A `try` with `init_process_group`, or with a function of the project that calls it, whose
-    handler catches every exception, as `except:` and `except Exception:` do, and goes on.
+    handler goes on, and catches every exception, as `except:` and `except Exception:` do, or the
+    errors of a connection: `DistNetworkError` and the like, and a `RuntimeError` after which it
+    returns or assigns constants, such as `return False`. Also `contextlib.suppress(Exception)`,
+    and attempts in a loop if the function then returns such a constant.
 
     ## What is not reported
 
     - A handler for certain exceptions, such as `except KeyError:` for variables that a launcher
       would have set.
     - A handler that raises, ends the process or joins the group in another way.
-    - A `try` in a loop, which is there to try again.
+    - Another `try` in a loop, which is there to try again.
+    - A caller looks at what the function returns, and ends: `if not join(): sys.exit(1)`.
     - The group is asked for something after it in any case: `dist.get_rank()` raises without one.
     - A `try` around all of the work: nothing comes after it but an end, such as messages and the
       times and numbers in them.
@@ -200,22 +211,21 @@ assert world_size == int(os.environ["WORLD_SIZE"]), "trains alone"
             return
         objects = objects_of(module, catalogue)
         for point in objects.points:
-            statement = point.statement
-            if not isinstance(statement, ir.Try) or is_test(document, point) or _repeats(point):
+            handlers = _handlers(objects, point)
+            if handlers is None or is_test(document, point):
                 continue
-            handlers = [each for each in statement.handlers if _takes_all(each) and _goes_on(each)]
-            join = next(_joins(objects, _inside(objects, point, statement), _MAX_CALLS), None)
-            if not handlers or join is None or not _has_more(objects, point, _MAX_CALLS):
+            join = next(_joins(objects, _inside(objects, point), _MAX_CALLS), None)
+            if join is None or not _has_more(objects, point, _MAX_CALLS):
                 continue
-            if _fails_later(objects, point, handlers):
+            if _fails_later(objects, point, handlers) or callers_end(objects, point):
                 continue
             there, call = join
             joined = locators.of(there.module.key).place(call.site)
-            for handler in handlers:
+            for site in [each.site for each in handlers] or [point.statement.site]:
                 yield self.finding(
                     message="a process that cannot join the group goes on alone",
                     severity=Severity.WARNING,
-                    place=locators.of(module.key).place(handler.site),
+                    place=locators.of(module.key).place(site),
                     related=(Related("joins here", joined),),
                     effect="it trains by itself as if it were the only one, and writes the files "
                     "of rank 0",
@@ -224,18 +234,27 @@ assert world_size == int(os.environ["WORLD_SIZE"]), "trains alone"
                 )
 
 
-def _repeats(point: Point) -> bool:
-    return any(isinstance(here.owner, (ir.For, ir.While)) for here in point.around)
+def _handlers(objects: Objects, point: Point) -> list[ir.Handler] | None:
+    """The handlers that go on without a group: none of a ``suppress``; None if nothing does."""
+    statement = point.statement
+    if repeats(point) and not gives_up(point):
+        return None
+    if isinstance(statement, ir.Try):
+        found = [each for each in statement.handlers if takes_failure(each) and goes_on(each)]
+        return found or None
+    return [] if suppressed(objects, point) else None
 
 
-def _inside(objects: Objects, point: Point, statement: ir.Try) -> Iterator[Point]:
+def _inside(objects: Objects, point: Point) -> Iterator[Point]:
     """The statements that a try covers, but for those that a loop or another try in it covers."""
+    statement = point.statement
+    assert isinstance(statement, (ir.Try, ir.With))
     depth = len(point.around)
     for each in objects.points_in(point.scope):
         here = each.around[depth] if len(each.around) > depth else None
         if here is not None and here.owner is statement and here.block is statement.body:
             inner = Point(point.scope, each.around[depth + 1 :])
-            if not _repeats(inner) and not _is_tried(inner):
+            if not repeats(inner) and not _is_tried(inner):
                 yield each
 
 
@@ -254,7 +273,7 @@ def _joins(
                 covered = (
                     each
                     for each in (there.points_in(scope) if scope is not None else ())
-                    if not _repeats(each) and not _is_tried(each)
+                    if not repeats(each) and not _is_tried(each)
                 )
                 yield from _joins(there, covered, depth - 1)
 
@@ -273,24 +292,9 @@ def _is_tried(point: Point) -> bool:
     return any(
         isinstance(here.owner, ir.Try)
         and here.block is here.owner.body
-        and any(map(_takes_all, here.owner.handlers))
+        and any(map(takes_all, here.owner.handlers))
         for here in point.around
     )
-
-
-def _takes_all(handler: ir.Handler) -> bool:
-    return handler.types is None or not _ALL.isdisjoint(handler.names)
-
-
-def _goes_on(handler: ir.Handler) -> bool:
-    """Does the process neither end in a handler nor try to join the group there once more?"""
-    for statement, _ in placed(handler.body):
-        if isinstance(statement, ir.Raise):
-            return False
-        names = {ir.last_name(call.func) for call in calls_of(statement)}
-        if not names.isdisjoint(_ENDS) or any("init" in name for name in names):
-            return False
-    return True
 
 
 def _has_more(objects: Objects, point: Point, depth: int) -> bool:
