@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import expressions_in
+from distlint.analyzer.static.callers import objects_in
+from distlint.analyzer.static.names import calls_of, expressions_in
+from distlint.analyzer.static.neighbourhood import files_near
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
@@ -26,6 +28,7 @@ _TASKS = frozenset(
     {"SLURM_NPROCS", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "WORLD_SIZE"}
 )
 _SPAWNS = frozenset({"spawn", "start_processes"})
+_OPTIONS = frozenset({"add_argument", "option"})
 
 
 class WorldSizeWithoutGpus(SourceRule):
@@ -63,11 +66,12 @@ class WorldSizeWithoutGpus(SourceRule):
 
     `init_process_group(rank=node * gpus + gpu, world_size=...)` in a function that `mp.spawn` runs,
     if the world size is read from `SLURM_NPROCS`, `SLURM_NTASKS`, the number of nodes or
-    `WORLD_SIZE`, and is nowhere multiplied by the number of spawned processes.
+    `WORLD_SIZE`, and is nowhere multiplied by the number of spawned processes. The variable may be
+    read in another file, and be the default of an option.
 
     ## What is not reported
 
-    - The world size is multiplied somewhere, or comes from an option.
+    - The world size is multiplied somewhere, or comes from an option without such a default.
     - The rank is not a sum that contains a product.
 
     ## Fix safety
@@ -144,7 +148,12 @@ def main(args):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        words = module.words
+        if "init_process_group" not in module.words:
+            return
+        near = [module]
+        if _SPAWNS.isdisjoint(module.words) or _TASKS.isdisjoint(module.words):
+            near = files_near(module)
+        words = frozenset().union(*(each.words for each in near))
         if _SPAWNS.isdisjoint(words) or _TASKS.isdisjoint(words):
             return
         objects = objects_of(module, catalogue)
@@ -156,13 +165,19 @@ def main(args):
             if rank is None or world is None or not _counts_gpus(objects, rank, init):
                 continue
             site = given.site if isinstance(given, ir.Attribute) else init.call.site
-            bound = list(_bound(objects, world[-1]))
-            if bound and all(_is_tasks(each) for _, each in bound):
+            places = [objects, *(objects_in(each) for each in near if each is not module)]
+            bound = [(where, *each) for where in places for each in _bound(where, world[-1])]
+            if bound and all(_is_tasks(value) for _, _, value in bound):
                 yield self.finding(
                     message="the world size counts tasks, but the ranks count processes",
                     severity=Severity.WARNING,
                     place=locator.place(site),
-                    related=(Related("world size set here", locator.place(bound[0][0].site)),),
+                    related=(
+                        Related(
+                            "world size set here",
+                            locators.of(bound[0][0].module.key).place(bound[0][1]),
+                        ),
+                    ),
                     effect="ranks beyond the world size are rejected, or wait until the timeout",
                     help="Multiply the world size by the number of processes per task",
                 )
@@ -181,15 +196,36 @@ def _counts_gpus(objects: Objects, rank: ir.Expr, init: CallSite) -> bool:
     )
 
 
-def _bound(objects: Objects, name: str) -> Iterator[tuple[ir.Stmt, ir.Expr]]:
-    """What the file assigns to variables and attributes of a name."""
+def _bound(objects: Objects, name: str) -> Iterator[tuple[int, ir.Expr]]:
+    """What a file assigns to variables and attributes of a name, gives to objects under it, or
+    has as the default of an option.
+    """
     for point in objects.points:
         statement = point.statement
         if isinstance(statement, ir.Assign):
             if any(ir.last_name(target) == name for target in statement.targets):
-                yield statement, statement.value
+                if path_of(statement.value) == (name,):
+                    continue  # a field that only has a type
+                yield statement.site, statement.value
         elif isinstance(statement, ir.AugAssign) and ir.last_name(statement.target) == name:
-            yield statement, ir.Binary(statement.op, statement.target, statement.value)
+            yield statement.site, ir.Binary(statement.op, statement.target, statement.value)
+        for call in calls_of(statement):
+            value = _given(call, name)
+            if value is not None and ir.last_name(value) != name:
+                yield call.site, value
+
+
+def _given(call: ir.Call, name: str) -> ir.Expr | None:
+    """What a call gives to something under a name."""
+    if ir.last_name(call.func) in _OPTIONS:
+        flags = [each.value.value for each in call.args if isinstance(each.value, ir.Literal)]
+        if not any(str(flag).lstrip("-").replace("-", "_") == name for flag in flags):
+            return None
+        name = "default"
+    elif ir.last_name(call.func) == "init_process_group":
+        return None
+    values = [each.value for each in call.args if each.keyword == name]
+    return values[0] if values else None
 
 
 def _is_tasks(value: ir.Expr) -> bool:
