@@ -24,6 +24,25 @@ def always(test: ir.BoolOp) -> bool | None:
     return None
 
 
+def has_true(test: ir.BoolOp) -> bool:
+    """Is an operand of an ``or`` a constant that decides it: ``rank or 0 == 0``, ``... or 1``?"""
+    compares = any(isinstance(each, ir.Compare) for each in test.values)
+    return test.op == "or" and compares and any(map(_is_true, test.values))
+
+
+def _is_true(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Literal):
+        return type(node.value) is int and node.value != 0
+    if not isinstance(node, ir.Compare) or node.ops != ("==",):
+        return False
+    left, right = node.left, node.rights[0]
+    return (
+        isinstance(left, ir.Literal)
+        and isinstance(right, ir.Literal)
+        and (left.value == right.value)
+    )
+
+
 def _operands(
     node: ir.Expr, kind: Literal["and", "or"], *, holds: bool
 ) -> Iterator[tuple[Key, bool]]:

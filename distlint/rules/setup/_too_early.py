@@ -103,12 +103,12 @@ def _makes(
 
 def _acts_as_first(objects: Objects, site: CallSite) -> bool:
     """Does a call ask a helper that falls back on rank 0, or do something if that says so?"""
+    if answers_as_first(objects, site):
+        return True
     found = function_called(objects, site)
     if found is None:
         return False
     where, function = found
-    if function in _falling_back(where).get(function.name, ()):
-        return True
     scope = where.scope_of(function)
     return any(
         isinstance(point.statement, ir.If)
@@ -116,6 +116,12 @@ def _acts_as_first(objects: Objects, site: CallSite) -> bool:
         and does_something(point.statement.body)
         for point in (where.points_in(scope) if scope is not None else ())
     )
+
+
+def answers_as_first(objects: Objects, site: CallSite) -> bool:
+    """Does a call ask a helper that falls back on rank 0?"""
+    found = function_called(objects, site)
+    return found is not None and found[1] in _falling_back(found[0]).get(found[1].name, ())
 
 
 def _asks_helper(objects: Objects, test: ir.Expr, point: Point) -> bool:

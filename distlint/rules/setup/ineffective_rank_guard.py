@@ -18,8 +18,9 @@ from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._at_import import asked_at_import
 from distlint.rules.setup._before_trainer import asked_before_trainer
-from distlint.rules.setup._conditions import always
+from distlint.rules.setup._conditions import always, has_true
 from distlint.rules.setup._order import ASKS, INIT
 from distlint.rules.setup._too_early import too_early
 from distlint.rules.setup._uncalled import uncalled
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 _VARIABLES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"})
 _NAMES_RANK = re.compile("rank|RANK|main|WORLD|dist|master")
+_IS_RANK = re.compile(r"rank|process_(?:index|id)\b", re.IGNORECASE)
 _MANAGERS = ("contextlib.contextmanager", "contextmanager")
 
 
@@ -76,12 +78,16 @@ class IneffectiveRankGuard(SourceRule):
       `os.environ["RANK"] == 0`, also by way of functions, attributes and other files.
     - A test that asks for a thing and its opposite, so that it has one outcome:
       `not is_initialized() and (is_initialized() and get_rank() == 0)`.
+    - A test that is true for all ranks because `==` binds stronger than `or`:
+      `rank or 0 == 0`, `rank == 0 or 1`.
     - A context manager that is meant to run its body on one rank, but yields on all of them.
     - Before `init_process_group` in the same function, or before a function that calls it: a call
       of a helper that acts as on rank 0 while there is no process group, or of a function that
       does more than to print if that helper says so; or the use of an object whose rank flag is
       true by default. The helper, and the function that calls it, may use others of the project. A
       warning.
+    - A variable in the body of a file that such a helper gives its value, if a function of the file
+      makes the process group, and no other file does. A warning.
     - `self.global_rank` or `self.local_rank` that the constructor of a `LightningModule` looks at:
       it is 0 until the module is given to a `Trainer`. A warning.
 
@@ -316,6 +322,15 @@ dist.destroy_process_group()
                     effect="the check passes on all ranks" if outcome else "no rank passes it",
                     help="Ask for one of the two, or put parentheses around what belongs together",
                 )
+        for either, point in objects.nodes(ir.BoolOp):
+            if has_true(either) and any(map(_IS_RANK.search, ir.tokens_of(either))):
+                yield self.finding(
+                    message="this check is always true: `==` binds stronger than `or`",
+                    severity=Severity.ERROR,
+                    place=locator.place(point.statement.site),
+                    effect="the check passes on all ranks",
+                    help="Put parentheses around the `or`",
+                )
         for compare, point in objects.nodes(ir.Compare):
             text = _text_compared(objects, compare, point)
             if text:
@@ -348,6 +363,15 @@ dist.destroy_process_group()
                     help="Do this in `setup` or `on_fit_start`",
                 )
         if has_group:
+            for asked, made in asked_at_import(objects):
+                yield self.finding(
+                    message=f"`{asked.name}` is called when the file is imported",
+                    severity=Severity.WARNING,
+                    place=locator.place(asked.call.site),
+                    related=(Related("initialized here, later", locator.place(made.call.site)),),
+                    effect="every process acts as rank 0",
+                    help="Call it where it is needed, after `init_process_group`",
+                )
             for site, init, what in too_early(objects):
                 yield self.finding(
                     message=f"{what} before `init_process_group`",

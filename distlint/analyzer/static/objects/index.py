@@ -13,7 +13,15 @@ from distlint.analyzer.static.reaching_definitions import Point
 
 N = TypeVar("N", bound=ir.Expr)
 
-_ASKED_FOR = (ir.Attribute, ir.Call, ir.Compare, ir.Conditional, ir.DictDisplay, ir.Subscript)
+_ASKED_FOR = (
+    ir.BoolOp,
+    ir.Attribute,
+    ir.Call,
+    ir.Compare,
+    ir.Conditional,
+    ir.DictDisplay,
+    ir.Subscript,
+)
 """Kinds of expressions that rules ask for in a whole module."""
 
 

@@ -1,0 +1,5 @@
+from comm import FIRST, join
+
+join()
+if FIRST:
+    open("report.txt", "w").close()
