@@ -11,6 +11,7 @@ from distlint.analyzer.static.environment import environment_writes
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.setup._cuda_start import starts_cuda
 from distlint.rules.setup._order import inits, surely_before, surely_ran, torch_collectives
 from distlint.source.finding import Finding, Related, Severity
 
@@ -363,7 +364,7 @@ def _groups_follow(objects: Objects, written: Written) -> bool:
 
 
 def _cuda(objects: Objects) -> Iterator[CallSite]:
-    for site in objects.calls({"cuda", "set_device"}):
-        func = site.call.func
-        if isinstance(func, ir.Attribute):
+    for call, point in objects.nodes(ir.Call):
+        site = CallSite(call, point)
+        if starts_cuda(objects, site):
             yield site

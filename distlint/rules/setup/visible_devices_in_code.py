@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
 from distlint.analyzer.static.guards.process_groups import is_distributed
-from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.setup._order import surely_before
+from distlint.rules.setup._cuda_start import starts_cuda
+from distlint.rules.setup._order import surely_before, surely_ran
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -56,7 +58,10 @@ class VisibleDevicesInCode(SourceRule):
 
     - `os.environ["CUDA_VISIBLE_DEVICES"] = "0,1"` with a constant (warning in a distributed script,
       otherwise info).
-    - Any value, if CUDA has been used before in the same function (warning).
+    - Any value, if CUDA has been used before in the same function, at the top level of the file, or
+      in functions of the file that are called in this order (warning).
+    - `str(rank)` if the same function then asks for GPU number `rank`, such as with
+      `torch.cuda.set_device(rank)`: the process sees one GPU, number 0 (warning).
 
     ## What is not reported
 
@@ -161,7 +166,7 @@ def main(args):
         for written in environment_writes(objects):
             if written.name != _VARIABLE or written.default:
                 continue
-            used = _cuda_before(objects, written)
+            used = _cuda_before(objects, written, others=others)
             if used is not None:
                 yield self.finding(
                     message=f"`{_VARIABLE}` is set after CUDA was initialized",
@@ -170,6 +175,17 @@ def main(args):
                     related=(Related("CUDA is initialized here", locator.place(used.site)),),
                     effect="the setting is ignored, and all GPUs stay visible to the process",
                     help="Set it for the launcher, or before anything uses CUDA",
+                )
+                continue
+            asked = _number_asked_for(objects, written)
+            if asked is not None:
+                yield self.finding(
+                    message="a GPU is asked for by its number, but only one is visible",
+                    severity=Severity.WARNING,
+                    place=locator.place(written.point.statement.site),
+                    related=(Related("asked for here", locator.place(asked.site)),),
+                    effect='"invalid device ordinal" in every process but the first',
+                    help="Use GPU 0 there, or do not set the variable",
                 )
             elif not others and uses_torch and _is_list(objects, written):
                 yield self.finding(
@@ -188,23 +204,42 @@ def _is_list(objects: Objects, written: Written) -> bool:
     return bool(value) and all(isinstance(each, str) and each not in ("", "-1") for each in value)
 
 
-def _cuda_before(objects: Objects, written: Written) -> ir.Call | None:
-    """A call in the same function that has started CUDA before the variable is set."""
-    for point in objects.points_in(written.point.scope):
-        if surely_before(point, written.point):
-            for node in nodes_of(point.statement):
-                if isinstance(node, ir.Call) and _starts_cuda(node):
-                    return node
+def _cuda_before(objects: Objects, written: Written, *, others: bool) -> ir.Call | None:
+    """A call that has started CUDA before the variable is set.
+
+    It is in the same function where the file starts other processes, which read the variable.
+    """
+    for call, point in objects.nodes(ir.Call):
+        if starts_cuda(objects, CallSite(call, point)):
+            if surely_before(point, written.point) or (
+                not others and surely_ran(objects, point, written.point)
+            ):
+                return call
     return None
 
 
-def _starts_cuda(call: ir.Call) -> bool:
-    name = ir.last_name(call.func)
-    if name in ("set_device", "cuda") and isinstance(call.func, ir.Attribute):
-        return True
-    return name == "to" and any(
-        isinstance(each.value, ir.Literal)
-        and isinstance(each.value.value, str)
-        and each.value.value.startswith("cuda")
-        for each in call.args
-    )
+def _number_asked_for(objects: Objects, written: Written) -> ir.Call | None:
+    """Where a process asks for a GPU by the number that is the only one it has made visible."""
+    number = _number(written.value)
+    if number is None:
+        return None
+    scope = written.point.scope
+    bound = [each for each in objects.points_in(scope) if number in ir.bound_by(each.statement)]
+    if any(each.statement.site > written.point.statement.site for each in bound):
+        return None
+    for call, point in objects.nodes(ir.Call):
+        if point.scope is scope and surely_before(written.point, point):
+            is_use = ir.last_name(call.func) in ("set_device", "cuda")
+            if is_use and any(path_of(each.value) == (number,) for each in call.args):
+                return call
+    return None
+
+
+def _number(value: ir.Expr) -> str | None:
+    """``rank`` of ``str(rank)`` and ``f"{rank}"``."""
+    part: ir.Expr | None = None
+    if isinstance(value, ir.Call) and ir.last_name(value.func) == "str" and len(value.args) == 1:
+        part = value.args[0].value
+    elif isinstance(value, ir.Format) and len(value.parts) == 1:
+        part = value.parts[0]
+    return part.id if isinstance(part, ir.Name) else None
