@@ -15,7 +15,8 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.training import DDP, is_bare_arm, loops_around
+from distlint.rules.gradients._before_wrap import runs_before
+from distlint.rules.training import DDP, is_bare_arm
 from distlint.source.finding import Finding, Fix, Related, Severity
 from distlint.source.requirements import is_launched_with
 
@@ -99,8 +100,8 @@ class AttributeOfWrapper(SourceRule):
     - Accesses inside a `try`, or guarded by `hasattr`, `isinstance`, `accelerator.distributed_type`
       or the attribute itself.
     - Accesses where the other branch of the condition uses `.module` of the same model.
-    - Accesses before the wrap in the same function, and what is passed to the wrap:
-      `self.model = accelerator.prepare(self.model.generator)`.
+    - Accesses before the wrap in the same function, or in one that is called only before the wrap;
+      and what is passed to the wrap: `self.model = accelerator.prepare(self.model.generator)`.
     - Attributes that the file assigns from outside (`model.config = ...`), and names that begin
       with an underscore.
     - Wrapper classes that are defined in the project.
@@ -463,14 +464,8 @@ def _is_wrapped_later(objects: Objects, wrap: ir.Call, node: ir.Attribute, point
         return True
     if point.scope.function is None:
         return False  # there the order is known
-    around = {id(loop) for loop in loops_around(point)}
-    return any(
-        site.call is wrap
-        and site.point.scope is point.scope
-        and point.statement.site < site.point.statement.site
-        and not any(id(loop) in around for loop in loops_around(site.point))
-        for site in objects.calls({ir.last_name(wrap.func)})
-    )
+    sites = [site for site in objects.calls({ir.last_name(wrap.func)}) if site.call is wrap]
+    return any(runs_before(objects, point, site.point) for site in sites)
 
 
 def _is_asked(point: Point, name: str) -> bool:

@@ -24,6 +24,7 @@ from distlint.rules.gradients._bare_modules import (
     wrapped_before,
     wrapped_modules,
 )
+from distlint.rules.gradients._own_average import calls_for_average, reduces_gradients
 from distlint.rules.gradients._steps import Backward, backwards, exclude
 from distlint.rules.training import WRAPPERS, evaluates, leaves_no_gradient
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 _UNWRAPS = frozenset({"unwrap_model", "extract_model_from_parallel"})
 _INNER = "module"
-_REDUCES = frozenset({"all_reduce", "all_reduce_coalesced", "allreduce", "all_gather"})
 _UNWRAPPING = re.compile(r"^module$|un_?wrap|extract_model|ddp", re.IGNORECASE)
 """Names of a file that may take a model out of its wrapper."""
 _WORDS = frozenset(name.rpartition(".")[2] for name in (*WRAPPERS, *PREPARES))
@@ -107,7 +107,7 @@ class WrapperBypassed(SourceRule):
       the result.
     - The module is used for its state or attributes: `state_dict()`, `config`.
     - Calls where it is not certain which object is called.
-    - Files that reduce gradients themselves.
+    - Files that reduce gradients themselves, and functions that call one of the project that does.
 
     ## Fix safety
 
@@ -297,7 +297,7 @@ accelerator.wait_for_everyone()
         if "backward" not in module.tokens or module.words.isdisjoint(_WORDS):
             return
         objects = objects_of(module, catalogue)
-        if _reduces_gradients(objects):
+        if reduces_gradients(objects):
             return
         wrapped = list(
             wrapped_modules(objects, lambda origin: _unwrapped(objects, origin) is not None)
@@ -311,7 +311,7 @@ accelerator.wait_for_everyone()
             if id(scope) not in called:
                 called[id(scope)] = list(_model_calls(objects, scope, wrapped))
             for call, wrapper in _bypasses(called[id(scope)], backward):
-                if wrapper not in told:
+                if wrapper not in told and not calls_for_average(objects, scope):
                     told.add(wrapper)
                     draft = Draft(locators.of(module.key), module, catalogue)
                     unwrapped = list(_taken_out(objects, call))
@@ -387,15 +387,6 @@ def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper,
             # of an attribute, it is not known which assignment was the last
             found[wrapper] = known or bare if isinstance(func, ir.Name) else known and bare
     return found.popitem() if len(found) == 1 else None
-
-
-def _reduces_gradients(objects: Objects) -> bool:
-    """Does the module average gradients itself?"""
-    return any(
-        "grad" in token.lower()
-        for site in objects.calls(_REDUCES)
-        for token in ir.tokens_of(site.call)
-    )
 
 
 def _taken_out(objects: Objects, call: CallSite) -> Iterator[CallSite]:
