@@ -326,12 +326,18 @@ def _loops_at(point: Point) -> Iterator[tuple[ir.For, Point]]:
 
 
 def total_of(node: ir.Expr) -> str | None:
-    """The variable in ``total``, ``total.item()`` or ``float(total)``."""
-    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and not node.args:
-        node = node.func.value
-    elif isinstance(node, ir.Call) and ir.last_name(node.func) in _NUMBER_OF and node.args:
-        node = node.args[0].value
-    return node.id if isinstance(node, ir.Name) else None
+    """The variable in ``total``, ``total.item()``, ``float(total)`` or ``100 * total``."""
+    while True:
+        if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and not node.args:
+            node = node.func.value
+        elif isinstance(node, ir.Call) and ir.last_name(node.func) in _NUMBER_OF and node.args:
+            node = node.args[0].value
+        elif isinstance(node, ir.Binary) and node.op == "*" and isinstance(node.left, ir.Literal):
+            node = node.right
+        elif isinstance(node, ir.Binary) and node.op == "*" and isinstance(node.right, ir.Literal):
+            node = node.left
+        else:
+            return node.id if isinstance(node, ir.Name) else None
 
 
 def _is_local(objects: Objects, shards: Shards, total: str, count: ir.Expr, point: Point) -> bool:
