@@ -28,12 +28,13 @@ class Flow:
     """
 
     def __init__(
-        self, objects: Objects, scope: Scope, name: str, made_by: ir.Call | None = None
+        self, objects: Objects, scope: Scope, name: str | Path, made_by: ir.Call | None = None
     ) -> None:
         self._objects, self._scope, self._made_by = objects, scope, made_by
         self._points = sorted(objects.points_in(scope), key=lambda each: each.statement.site)
-        self.made: set[Path] = {(name,)}
-        self.sources: set[Path] = {(name,)}
+        start = (name,) if isinstance(name, str) else name
+        self.made: set[Path] = {start}
+        self.sources: set[Path] = {start}
         for _ in range(3):
             for point in self._points:
                 targets, values = self._moved(point.statement)

@@ -14,7 +14,7 @@ from distlint.analyzer.static.journeys import Holder, given_to, made_elsewhere
 from distlint.analyzer.static.names import Scope, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
-from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.gradients._flow import Flow, used_by_callers, used_by_one
 from distlint.rules.setup._order import last_of, tests_around
 from distlint.rules.training import (
@@ -364,6 +364,19 @@ def adding(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For, 
         if isinstance(statement, ir.AugAssign) and path_of(statement.target) == (name,):
             if statement.op.startswith("+"):
                 yield from _loops_at(point)
+
+
+def summed_in(objects: Objects, scope: Scope, path: Path) -> list[ir.For]:
+    """The loops in which a function adds to a variable, or ``self.total``."""
+    return [
+        loop
+        for point in objects.points_in(scope)
+        if isinstance(point.statement, ir.AugAssign)
+        and path_of(point.statement.target) == path
+        and point.statement.op.startswith("+")
+        for loop in loops_around(point)
+        if isinstance(loop, ir.For)
+    ]
 
 
 def inner_of(iterable: ir.Expr) -> ir.Expr:

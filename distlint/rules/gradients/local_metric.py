@@ -10,19 +10,21 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
-from distlint.analyzer.static.names import expressions_of, nodes_of
+from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, Point, holds, path_of
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._flow import Flow
-from distlint.rules.gradients._gathered import gathers, is_loop
+from distlint.rules.gradients._gathered import gathers
 from distlint.rules.gradients._local_scores import LocalScore, scores_of_shards
 from distlint.rules.gradients._logged_parts import MEETS, logged_parts
+from distlint.rules.gradients._reduced_again import reduced_totals
 from distlint.rules.gradients._sample_counts import counted_fields
 from distlint.rules.gradients._shard_means import Shards, means_of_shards, total_of
+from distlint.rules.gradients._summed_over_ranks import added_means, own_counts
 from distlint.rules.gradients._whole_counts import sums_over_all
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
-
-_ALL_REDUCE = "torch.distributed.all_reduce"
 
 
 class LocalMetricAsGlobal(SourceRule):
@@ -71,6 +71,9 @@ class LocalMetricAsGlobal(SourceRule):
 
     - A running total that is reduced in place in the loop that adds to it: what was summed over the
       ranks is summed again in the next iteration.
+    - A sum that is reduced over all ranks and then divided by what one rank has counted, or by the
+      number of its batches, `len(loader)`.
+    - A mean of one rank that is summed over all ranks by `all_reduce` and then divided by nothing.
     - `accelerator.gather` of predictions in an evaluation loop: it keeps the samples that were
       duplicated to fill the last batch.
     - A sum over a loader with a `DistributedSampler` that is divided by the number of samples or
@@ -94,6 +97,8 @@ class LocalMetricAsGlobal(SourceRule):
     ## What is not reported
 
     - Tensors that are re-created in each iteration before they are reduced.
+    - Sums and means that are divided by something else as well, here or where the function is
+      called, and functions that mention the world size.
     - Gathered tensors that are truncated to the length of the dataset.
     - One value gathered per rank: a loss, a sum or mean, a tensor made of numbers, a metric of timm
       or torchmetrics. `gather_for_metrics` would drop the values of whole ranks.
@@ -314,7 +319,7 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
         if known.isdisjoint({"all_reduce", "gather", "reduce", "DataLoader"}):
             return
         objects = objects_of(module, catalogue)
-        for site, added in _reduced_totals(objects):
+        for site, added in reduced_totals(objects):
             yield self.finding(
                 message="running total is reduced in every iteration",
                 severity=Severity.WARNING,
@@ -323,6 +328,7 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                 effect="sums over the ranks are summed again: the total grows without bound",
                 help="Accumulate locally and reduce once, after the loop",
             )
+        yield from self._of_sums(objects, locator)
         for site in gathers(objects):
             yield self.finding(
                 message="`gather` keeps samples duplicated to fill the last batch",
@@ -363,6 +369,26 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                 help="Reduce the sum over all ranks first",
             )
 
+    def _of_sums(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
+        for point, site in own_counts(objects):
+            yield self.finding(
+                message="sum over all ranks is divided by the count of one rank",
+                severity=Severity.WARNING,
+                place=locator.place(point.statement.site),
+                related=(Related("summed over the ranks here", locator.place(site.call.site)),),
+                effect="the value is too large by a factor of the world size",
+                help="Reduce the count as well",
+            )
+        for point, site in added_means(objects):
+            yield self.finding(
+                message="means of the ranks are added up and not divided",
+                severity=Severity.WARNING,
+                place=locator.place(site.call.site),
+                related=(Related("mean of one rank", locator.place(point.statement.site)),),
+                effect="the value is too large by a factor of the world size",
+                help="Reduce the sum and the count, then divide",
+            )
+
     def _of_score(self, score: LocalScore, locator: Locator) -> Finding:
         if score.averaged:
             return self.finding(
@@ -386,57 +412,6 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
 def _for_metrics(site: CallSite, draft: Draft) -> Fix:
     names.rename(draft, draft.node(site.call.site, cst.Call).func, "gather_for_metrics")
     return draft.fix("unsafe", "Use `gather_for_metrics`")
-
-
-def _reduced_totals(objects: Objects) -> Iterator[tuple[CallSite, ir.AugAssign]]:
-    for site in objects.calls_to(_ALL_REDUCE):
-        path = path_of(objects.argument(site, "tensor", 0).value)
-        loop = next((h.owner for h in reversed(site.point.around) if is_loop(h.owner)), None)
-        if path is None or loop is None or not _is_plain(site):
-            continue
-        added = None
-        for point in objects.points_in(site.point.scope):
-            if all(here.owner is not loop for here in point.around):
-                continue
-            statement = point.statement
-            if isinstance(statement, ir.AugAssign) and path_of(statement.target) == path:
-                added = statement if statement.op == "+" else None
-                if added is None:
-                    break
-            elif _rebinds(statement, path):
-                added = None
-                break
-        if added is not None and _is_read(objects, path, site, added):
-            yield site, added
-
-
-def _is_read(objects: Objects, path: Path, site: CallSite, added: ir.Stmt) -> bool:
-    """Does anything look at the total, beside what adds to it and what reduces it?"""
-    for point in objects.points_in(site.point.scope):
-        statement = point.statement
-        if statement is added or statement is site.point.statement:
-            continue
-        roots = expressions_of(statement)
-        if isinstance(statement, ir.Assign):
-            roots = (statement.value,)
-        if any(holds(root, path) for root in roots):
-            return True
-    return False
-
-
-def _is_plain(site: CallSite) -> bool:
-    """Is the call a statement of its own, in the loop's body itself, without a subgroup?"""
-    owner = site.point.around[-1].owner
-    return is_loop(owner) and all(argument.keyword != "group" for argument in site.call.args)
-
-
-def _rebinds(statement: ir.Stmt, path: Path) -> bool:
-    targets = statement.targets if isinstance(statement, ir.Assign) else ()
-    if isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
-        func = statement.value.func  # total.zero_(), total.copy_(...)
-        if isinstance(func, ir.Attribute) and func.attr.endswith("_"):
-            return path_of(func.value) == path
-    return any(holds(target, path) for target in targets)
 
 
 def _local_means(objects: Objects) -> Iterator[Point]:

@@ -74,7 +74,7 @@ def one_of_two_reduced(model, data, rank):
         loss += model(x).mean()
         hits += (model(x) == y).sum().item()
     dist.all_reduce(loss)
-    loss = loss / len(val_loader)
+    loss = loss / len(val_loader)  # expect: DST617
     accuracy = hits / len(val_loader)  # expect: DST617
     if rank == 0:
         print(loss.item(), accuracy)
