@@ -17,6 +17,9 @@ from distlint.rules.setup._order import tests_around
 _TOLD = frozenset({"update", "append", "extend", "add"})
 """Methods by which an object takes a value."""
 
+_PUTS_TOGETHER = frozenset({"all_reduce", "reduce", "all_gather", "gather", "broadcast"})
+"""What collectives do by which the value of one rank is no longer its own."""
+
 _DEPTH = 3
 """Through how many calls a function is followed that may ask the other ranks."""
 
@@ -83,8 +86,8 @@ class Flow:
         while len(found) > size:
             size = len(found)
             for targets, values in map(self._moved, (point.statement for point in self._points)):
-                if not targets.isdisjoint(found):
-                    found |= values
+                if any(path[: len(each)] == each for each in targets for path in found):
+                    found |= values  # also of ``output`` for ``output.loss``
         return any(path[0] in names for path in found)
 
     def meets(self) -> bool:
@@ -97,7 +100,7 @@ class Flow:
 
     def _is_put_together(self, paths: set[Path]) -> bool:
         return any(
-            _mentions(call, paths) and self._agrees(CallSite(call, point))
+            _mentions(call, paths, self._made_by) and self._agrees(CallSite(call, point))
             for point in self._points
             for call in calls_of(point.statement)
         )
@@ -115,6 +118,10 @@ class Flow:
                     yield CallSite(statement.value, point)
 
     def _agrees(self, site: CallSite) -> bool:
+        entry = self._objects.catalogue.lookup(self._objects.called(site) or "?")
+        if entry is not None and entry.collective is not None:
+            if entry.collective.kind in _PUTS_TOGETHER:
+                return True
         return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH, {})
 
     def used_by_one(self, mean: ir.Expr | None) -> int | None:
@@ -216,9 +223,11 @@ def _meets_inside(
     )
 
 
-def _mentions(node: ir.Expr | ir.Stmt, paths: set[Path]) -> bool:
+def _mentions(node: ir.Expr | ir.Stmt, paths: set[Path], without: ir.Call | None = None) -> bool:
+    """Is one of these variables used in an expression, and not only inside of a call in it?"""
+    inside = set(map(id, expressions_in(without))) if without is not None else set[int]()
     return any(
         (path := path_of(each)) is not None and path in paths
         for each in expressions_in(node)
-        if isinstance(each, ir.Expr)
+        if isinstance(each, ir.Expr) and id(each) not in inside
     )

@@ -11,7 +11,7 @@ from distlint.analyzer.static.journeys import function_called, given_to
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.gradients._flow import Flow, kept
 from distlint.rules.gradients._shard_means import Shards, collected_in, shards_of, used_at
 
@@ -21,6 +21,8 @@ _DEPTH = 3
 _SUMS = frozenset({"all_reduce", "reduce"})
 _GATHERS = frozenset({"all_gather", "gather"})
 _MEANS = frozenset({"mean", "sum", "average", "nanmean"})
+_CURVES = frozenset({"exp", "sqrt"})
+"""Functions by which the mean of the values is not the value of the mean."""
 _EXTREMES = frozenset({"MAX", "MIN", "PRODUCT", "max", "min"})
 """Operations of a reduction that give no mean."""
 
@@ -33,6 +35,8 @@ class LocalScore:
     used: int
     averaged: bool
     """Do the ranks average their scores, or does one use its own?"""
+    of_mean: bool = False
+    """Is it computed of a mean, so that the mean is what should have been averaged?"""
 
 
 def scores_of_shards(objects: Objects) -> Iterator[LocalScore]:
@@ -40,6 +44,13 @@ def scores_of_shards(objects: Objects) -> Iterator[LocalScore]:
     shards, told = shards_of(objects), set[int]()
     for call, point in objects.nodes(ir.Call):
         site = CallSite(call, point)
+        curve = _of_mean(objects, site)
+        if curve is not None and _is_own(objects, curve, point, shards, _DEPTH, call):
+            at = _averaged_at(objects, site, _DEPTH)
+            if at is not None and at.statement.site not in told:
+                told.add(at.statement.site)
+                yield LocalScore(at, point.statement.site, averaged=True, of_mean=True)
+            continue
         is_mean = _is_mean(objects, site, shards)
         if is_mean is None:
             continue
@@ -62,7 +73,7 @@ def scores_of_shards(objects: Objects) -> Iterator[LocalScore]:
 def _is_mean(objects: Objects, site: CallSite, shards: Shards) -> bool | None:
     """Is what a call scores of one rank's samples, and a mean over them? None for no such score."""
     for value, is_mean in _scored(objects, site, _DEPTH):
-        if _is_own(objects, value, site.point, shards, _DEPTH):
+        if _is_own(objects, value, site.point, shards, _DEPTH, site.call):
             return is_mean
     given = [each for each in site.call.args if (each.value, site.point) in shards]
     for argument in given if objects.callee(site) is None else ():
@@ -72,6 +83,23 @@ def _is_mean(objects: Objects, site: CallSite, shards: Shards) -> bool | None:
             if found is not None:
                 return found
     return None
+
+
+def _of_mean(objects: Objects, site: CallSite) -> ir.Expr | None:
+    """The mean of which a call computes ``exp`` or ``sqrt``: a perplexity, an RMSE."""
+    func, args = site.call.func, site.call.args
+    if ir.last_name(func) not in _CURVES or objects.callee(site) is not None or len(args) > 1:
+        return None
+    value = args[0].value if args else func.value if isinstance(func, ir.Attribute) else None
+    if value is None:
+        return None
+    made = [value, *(each.node for each in objects.origins(value, site.point))]
+    is_mean = any(
+        (isinstance(each, ir.Binary) and each.op == "/")
+        or (isinstance(each, ir.Call) and ir.last_name(each.func) in _MEANS - {"sum"})
+        for each in made
+    )
+    return value if is_mean else None
 
 
 def _scores_inside(objects: Objects, function: ir.Function, shards: Shards) -> bool | None:
@@ -133,17 +161,29 @@ def _calls_in(objects: Objects, scope: Scope | None) -> Iterator[CallSite]:
         yield from (CallSite(call, point) for call in calls_of(point.statement))
 
 
-def _flows(objects: Objects, value: ir.Expr, point: Point) -> Iterator[Flow]:
+def _flows(
+    objects: Objects, value: ir.Expr, point: Point, given_to: ir.Call | None = None
+) -> Iterator[Flow]:
     """What each of the variables in an expression comes from."""
     for each in expressions_in(value):
         if isinstance(each, ir.Name):
-            yield Flow(objects, point.scope, each.id)
+            yield Flow(objects, point.scope, each.id, given_to)
 
 
-def _is_own(objects: Objects, value: ir.Expr, point: Point, shards: Shards, depth: int) -> bool:
-    """Is an expression made of what a loop over one rank's samples collects, and of that alone?"""
+def _is_own(
+    objects: Objects,
+    value: ir.Expr,
+    point: Point,
+    shards: Shards,
+    depth: int,
+    scored: ir.Call | None = None,
+) -> bool:
+    """Is an expression made of what a loop over one rank's samples collects, and of that alone?
+
+    What the call that computes the score is inside of comes later.
+    """
     found = False
-    for flow in _flows(objects, value, point):
+    for flow in _flows(objects, value, point, scored):
         if flow.meets_before():
             return False
         found = found or any(
@@ -218,11 +258,15 @@ def _averages_inside(objects: Objects, function: ir.Function, depth: int) -> boo
 
 
 def _is_meaned(objects: Objects, site: CallSite) -> bool:
-    """Is a mean taken of what a call gathers?"""
+    """Is a mean taken of what a call gathers, or of the list that it fills?"""
+    flows = list(kept(objects, site))
+    filled = path_of(site.call.args[0].value) if len(site.call.args) > 1 else None
+    if filled is not None:
+        flows.append(Flow(objects, site.point.scope, filled))
     for other in _calls_in(objects, site.point.scope):
         if ir.last_name(other.call.func) in _MEANS and other.call is not site.call:
             if any(each is site.call for each in expressions_in(other.call)):
                 return True
-            if any(flow.is_given(other.call) for flow in kept(objects, site)):
+            if other.call.site > site.call.site and any(f.is_given(other.call) for f in flows):
                 return True
     return False

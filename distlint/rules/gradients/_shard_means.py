@@ -15,6 +15,7 @@ from distlint.analyzer.static.names import Scope, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.rules.data._shards import own_shard_of
 from distlint.rules.gradients._flow import Flow, used_by_callers, used_by_one
 from distlint.rules.setup._order import last_of, tests_around
 from distlint.rules.training import (
@@ -55,6 +56,9 @@ class Shards:
             for sampler in samplers(objects)
             for loader in self._made.values()
             if draws_from(loader, sampler)
+        }
+        self._drawn |= {
+            loader.call for loader in self._made.values() if own_shard_of(loader) is not None
         }
 
     def __contains__(self, place: tuple[ir.Expr, Point]) -> bool:
@@ -261,8 +265,11 @@ def _filled(statement: ir.Stmt) -> Iterator[str]:
     elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
         func = statement.value.func
         if isinstance(func, ir.Attribute) and func.attr in _FILLS:
-            if isinstance(func.value, ir.Name):
-                yield func.value.id
+            held = func.value
+            if isinstance(held, ir.Subscript) and isinstance(held.index, ir.Literal):
+                held = held.value  # found["labels"].append(...)
+            if isinstance(held, ir.Name):
+                yield held.id
 
 
 def _grown(statement: ir.Stmt) -> Iterator[str]:

@@ -85,7 +85,8 @@ class LocalMetricAsGlobal(SourceRule):
       list or a tensor. Frameworks that shard a loader themselves count as well. The loader, or the
       function that evaluates, may be in another file of the project.
     - A score of scikit-learn that is no mean over samples (F1, AUC, recall), computed on each rank
-      from the predictions that it collected, and then averaged over the ranks.
+      from the predictions that it collected, and then averaged over the ranks. The same for `exp`
+      or `sqrt` of a mean over its samples: a perplexity, an RMSE.
     - As info: a score of scikit-learn that one rank reports or decides by, computed from its own
       predictions.
     - As info: `len(batch)` that is added to a count of samples where a batch is a tuple or dict of
@@ -397,7 +398,9 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                 place=locator.place(score.point.statement.site),
                 related=(Related("computed here", locator.place(score.used)),),
                 effect="the mean of the scores of the parts is not the score of the whole",
-                help="Gather predictions and labels, then compute the score once",
+                help="Average the means over the ranks first"
+                if score.of_mean
+                else "Gather predictions and labels, then compute the score once",
             )
         return self.finding(
             message="score covers only the part of the data on one rank",
