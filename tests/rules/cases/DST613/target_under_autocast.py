@@ -7,7 +7,7 @@ net, teacher = DDP(net), load()
 
 def step(x):
     empty = net.module.embed(x)  # expect: DST613
-    guess = forward_of(net, x)
+    guess = forward_of(x)
     with torch.autocast("cuda"):
         target = teacher(x, empty)
     loss = (guess - target).mean()

@@ -1,0 +1,268 @@
+"""Calls of the bare module of a wrapped model whose result is trained with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from distlint.analyzer import ir
+from distlint.analyzer.static.across import origins_across
+from distlint.analyzer.static.journeys import returned_by
+from distlint.analyzer.static.names import Scope, calls_of, expressions_in, placed
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite, Origin
+from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.rules.gradients._bare_modules import (
+    PREPARES,
+    Wrapper,
+    uncompiled,
+    wrapped_before,
+    wrapped_modules,
+)
+from distlint.rules.gradients._steps import Backward, exclude
+from distlint.rules.training import WRAPPERS, evaluates, leaves_no_gradient
+
+_INNER = "module"
+_DEPTH = 2
+"""Through how many functions a loss is followed that one returns."""
+_UNWRAPS = frozenset({"unwrap_model", "extract_model_from_parallel"})
+_UNWRAPPING = re.compile(r"^module$|un_?wrap|extract_model|ddp", re.IGNORECASE)
+"""Names of a file that may take a model out of its wrapper."""
+_NO_FORWARD = frozenset(
+    {
+        "parameters", "named_parameters", "state_dict", "load_state_dict", "modules", "children",
+        "named_modules", "named_children", "buffers", "zero_grad", "train", "eval", "to", "cuda",
+        "register_forward_hook", "register_buffer", "requires_grad_", "save_pretrained", "apply",
+        "get_input_embeddings", "set_input_embeddings", "enable_input_require_grads", "half",
+        "gradient_checkpointing_enable", "configure_optimizers", "get_parameter", "type",
+    }
+)  # fmt: skip
+"""Methods of a bare module that are no part of a forward pass."""
+_TELLS = re.compile(r"^(get_)?(num|n|config|dtype|device)_|_(size|dim|dims|config|dtype)$")
+"""Methods that tell something about the model."""
+
+
+class Called(NamedTuple):
+    """A call of a wrapped model, and whether it goes to the bare module."""
+
+    site: CallSite
+    wrapper: Wrapper
+    bare: bool
+    always: bool = True
+    """Does it so wherever the function is called?"""
+    given: bool = False
+    """Is the wrapper given to a function that is not looked into, which may call it?"""
+
+
+class Bypasses:
+    """The calls of wrapped models in a module, and those past the wrapper that are trained with."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._wrapped = list(
+            wrapped_modules(objects, lambda origin: _unwrapped(objects, origin) is not None)
+        )
+        self._calls: dict[int, list[Called]] = {}
+
+    def of(self, backward: Backward, depth: int = _DEPTH) -> Iterator[tuple[CallSite, Wrapper]]:
+        """The calls of bare modules that a loss comes from, where the wrapper is never called."""
+        places = list(self._places(backward, depth))
+        armed = {
+            each.wrapper
+            for place in places
+            for each in self._in(place)
+            if not each.bare and (not each.given or _reaches(each.site, place))
+        }
+        for place in places:
+            for call in self._in(place):
+                if (
+                    call.bare
+                    and call.wrapper not in armed
+                    and (place is places[0] or call.always)
+                    and not evaluates(call.site.point)
+                    and not exclude(call.site.point, place.site.point)
+                    and call.site.point.statement.site <= place.site.point.statement.site
+                    and _reaches(call.site, place)
+                ):
+                    yield call.site, call.wrapper
+
+    def _places(self, backward: Backward, depth: int) -> Iterator[Backward]:
+        """A backward pass, and where the functions of the file return what it starts from."""
+        yield backward
+        objects, scope = self._objects, backward.site.point.scope
+        for point in objects.points_in(scope) if depth else ():
+            for node in calls_of(point.statement):
+                site = CallSite(node, point)
+                function = objects.callee(site)
+                if (
+                    not isinstance(function, ir.Function)
+                    or function.generator
+                    or point.statement.site > backward.site.point.statement.site
+                    or evaluates(point)
+                    or not _reaches(site, backward)
+                ):
+                    continue
+                for value, at in returned_by(objects, function):
+                    yield from self._places(Backward(CallSite(node, at), value), depth - 1)
+
+    def _in(self, backward: Backward) -> list[Called]:
+        scope = backward.site.point.scope
+        if id(scope) not in self._calls:
+            self._calls[id(scope)] = list(self._called(scope))
+        return self._calls[id(scope)]
+
+    def _called(self, scope: Scope) -> Iterator[Called]:
+        """The calls of wrapped models in a function, and those that are given one."""
+        objects = self._objects
+        for point in objects.points_in(scope):
+            for node in calls_of(point.statement):
+                name, site = ir.last_name(node.func), CallSite(node, point)
+                if name not in _NO_FORWARD and not _TELLS.search(name):
+                    found = _wrapper_of(objects, node.func, point)
+                    if found is not None:
+                        yield Called(site, *found)
+                        continue
+                    inner = wrapped_before(objects, site, self._wrapped) if self._wrapped else None
+                    if inner is not None:
+                        yield Called(site, inner.wrapper, True)
+                    else:
+                        yield from self._given(site)
+
+    def _given(self, site: CallSite) -> Iterator[Called]:
+        if isinstance(self._objects.callee(site), ir.Function) or ir.last_name(
+            site.call.func
+        ) in _UNWRAPS | {"hasattr", "getattr", "isinstance"}:
+            return
+        for argument in site.call.args:
+            if isinstance(argument.value, (ir.Name, ir.Attribute)):
+                found = _wrapper_of(self._objects, argument.value, site.point)
+                if found is not None and not found[1]:
+                    yield Called(site, found[0], False, given=True)
+
+
+def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper, bool, bool] | None:
+    """The wrapper that a callee belongs to, and whether it is the bare module or of it: at least
+    once, and always.
+    """
+    found: dict[Wrapper, list[bool]] = {}
+    for origin in uncompiled(objects, objects.origins(func, point)):
+        unwrapped = _unwrapped(objects, origin)
+        if unwrapped is not None:
+            found.setdefault(unwrapped[0], []).append(unwrapped[1])
+    if not found and objects.module.project is not None:
+        found = _given_wrappers(objects, func, point)
+    if len(found) != 1:
+        return None
+    wrapper, bare = found.popitem()
+    # of an attribute, it is not known which assignment was the last
+    return wrapper, any(bare) if isinstance(func, ir.Name) else all(bare), all(bare)
+
+
+def _given_wrappers(objects: Objects, func: ir.Expr, point: Point) -> dict[Wrapper, list[bool]]:
+    """The wrappers that other files pass to a function for a model that it calls."""
+    bare = False
+    while isinstance(func, ir.Attribute):
+        bare = bare or func.attr == _INNER
+        func = func.value
+    if not isinstance(func, ir.Name) or not point.scope.has_param(func.id):
+        return {}
+    return {
+        (origin.node, origin.item): [bare]
+        for where, origin in origins_across(objects, func, point)
+        if isinstance(origin.node, ir.Call)
+        and not origin.attributes
+        and _wraps(where, CallSite(origin.node, origin.point))
+    }
+
+
+def taken_out(objects: Objects, call: CallSite) -> Iterator[CallSite]:
+    """The calls by which the module that is called here was taken out of its wrapper."""
+    for origin in objects.origins(call.call.func, call.point):
+        if isinstance(origin.node, ir.Call) and _inside(objects, origin) is not None:
+            yield CallSite(origin.node, origin.point)
+
+
+def _inside(objects: Objects, origin: Origin) -> ir.Expr | None:
+    """What a call takes out of its wrapper: ``unwrap_model(model)``, a helper of the project."""
+    call = origin.node
+    if not isinstance(call, ir.Call) or len(call.args) == 0 or origin.attributes:
+        return None
+    given = call.args[0].value
+    if ir.last_name(call.func) in _UNWRAPS:
+        return given if origin.item is None else None
+    path = path_of(call.func)
+    if path is None or not _UNWRAPPING.search(path[-1]):
+        return None  # a file is not read for a helper whose name says nothing
+    found = objects.module.imported(*path)
+    if found is None or len(found[1].params) != 1:
+        return None
+    several = _unwraps(found[1])
+    if several is None or several != (origin.item is not None):
+        return None
+    if origin.item is None:
+        return given
+    items = given.items if isinstance(given, ir.Display) else ()
+    return items[origin.item] if 0 <= origin.item < len(items) else None
+
+
+def _unwraps(function: ir.Function) -> bool | None:
+    """Does a function only give back the module in a wrapper, or (true) those of a list?"""
+    if len(function.body) != 1 or not isinstance(function.body[0], ir.Return):
+        return None
+    value, name = function.body[0].value, function.params[0].name
+    several = isinstance(value, ir.Comprehension) and len(value.clauses) == 1
+    if isinstance(value, ir.Comprehension):
+        target, iterable, _ = value.clauses[0]
+        if not several or path_of(iterable) != (name,) or not isinstance(target, ir.Name):
+            return None
+        value, name = value.element, target.id
+    if isinstance(value, ir.Conditional) and path_of(value.body) == (name, _INNER):
+        return several if path_of(value.orelse) == (name,) else None
+    return None
+
+
+def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
+    if not isinstance(origin.node, ir.Call):
+        return None
+    site = CallSite(origin.node, origin.point)
+    held = _inside(objects, origin)
+    if held is not None:
+        for inner in objects.origins(held, origin.point):
+            if isinstance(inner.node, ir.Call) and not inner.attributes:
+                if _wraps(objects, CallSite(inner.node, inner.point)):
+                    return (inner.node, inner.item), True
+    elif _wraps(objects, site):
+        return (origin.node, origin.item), origin.attributes[:1] == (_INNER,)
+    return None
+
+
+def _wraps(objects: Objects, site: CallSite) -> bool:
+    return objects.is_call_to(site, *WRAPPERS) or objects.called(site) in PREPARES
+
+
+def _reaches(call: CallSite, backward: Backward) -> bool:
+    """Does the result of a call come into the loss, by the names that it is assigned to?"""
+    if any(node is call.call for node in expressions_in(backward.loss)):
+        return True
+    carried: set[str] = set()
+    scope = call.point.scope
+    for statement, around in sorted(placed(scope.body), key=lambda each: each[0].site):
+        if statement is backward.site.point.statement:
+            break
+        value = getattr(statement, "value", None)
+        if not isinstance(value, ir.Expr):
+            continue
+        if any(leaves_no_gradient(here.owner) for here in around):
+            continue  # a target, as a teacher makes it: it hands no gradient back
+        holds = statement is call.point.statement and any(
+            node is call.call for node in expressions_in(value)
+        )
+        if holds or not carried.isdisjoint(ir.tokens_of(value)):
+            if isinstance(statement, ir.Assign):
+                carried.update(name for t in statement.targets for name in ir.tokens_of(t))
+            elif isinstance(statement, ir.AugAssign):
+                carried.update(ir.tokens_of(statement.target))
+        elif isinstance(statement, ir.Assign) and not exclude(Point(scope, around), call.point):
+            carried.difference_update(t.id for t in statement.targets if isinstance(t, ir.Name))
+    return not carried.isdisjoint(ir.tokens_of(backward.loss))
