@@ -19,6 +19,9 @@ from distlint.rules.training import DDP
 _INNER = "module"
 _ADDS = {"add_module": 1, "register_module": 1, "register_parameter": 1, "setattr": 2}
 """What gives a module a part, and the position of that part."""
+_GROWING = frozenset({"resize_token_embeddings", "add_adapter"})
+"""Methods of a model that add parameters to it."""
+_GROWS = _GROWING | {"get_peft_model", "inject_adapter_in_model"}
 _CONVERTS = frozenset({"half", "bfloat16", "double", "cpu", "to"})
 _DTYPES = frozenset({"float16", "half", "bfloat16", "float64", "double"})
 _AVERAGES = re.compile(r"(?:average|avg|reduce|sync)\w*_grad|grad\w*_(?:average|reduc|sync)")
@@ -41,7 +44,8 @@ def changes_after_wrap(guards: Guards) -> Iterator[Change]:
     if not wraps or any(map(_AVERAGES.search, objects.module.words)):
         return
     training = TrainingAfter()
-    for change in (*_new_layers(objects, wraps), *_conversions(objects, wraps)):
+    changes = (*_new_layers(objects, wraps), *_grown(objects, wraps), *_conversions(objects, wraps))
+    for change in changes:
         if not wrapped_later(objects, change.point):
             if training.follows(guards, change.point, in_training=False):
                 yield change
@@ -56,6 +60,27 @@ def _new_layers(objects: Objects, wraps: Sequence[CallSite]) -> Iterator[Change]
                 f"`{name}` gets new parameters after wrapping in DDP",
                 "DDP has no hooks for them and does not average their gradients; waiting for "
                 "those of the old layer may fail",
+                "Change the model before wrapping, or wrap it again",
+                wrap,
+            )
+
+
+def _grown(objects: Objects, wraps: Sequence[CallSite]) -> Iterator[Change]:
+    """Where a library gives a wrapped model parameters: adapters, a larger embedding."""
+    for site in objects.calls(_GROWS):
+        func, args = site.call.func, site.call.args
+        is_method = site.name in _GROWING
+        owner = func.value if is_method and isinstance(func, ir.Attribute) else None
+        if not is_method and args and objects.callee(site) is None:
+            owner = args[int(site.name == "inject_adapter_in_model")].value if len(args) > 1 else None
+        if owner is None or (is_method and not args):
+            continue  # without arguments, it tells the embedding
+        wrap = _wrap_of(objects, owner, site.point, wraps, inside=False)
+        if wrap is not None:
+            yield Change(
+                site.point,
+                f"`{site.name}` adds parameters after wrapping in DDP",
+                "DDP has no hooks for them and does not average their gradients",
                 "Change the model before wrapping, or wrap it again",
                 wrap,
             )

@@ -17,6 +17,7 @@ from distlint.analyzer.static.reaching_definitions import ELEMENT, Path, Point, 
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._unfrozen import unfrozen_by_wrapper
 from distlint.rules.gradients._wrapped_parts import changes_after_wrap, wrapped_later
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
@@ -64,7 +65,9 @@ class ParametersChangedAfterWrap(SourceRule):
     ## What is reported
 
     - `requires_grad = True` or `requires_grad_()` on parameters of `model.module` after
-      `model = DDP(...)`, in a file that never freezes them after the wrap.
+      `model = DDP(...)`, in a file that never freezes them after the wrap. Also on those of
+      `model.parameters()` and by functions of the project, where the same function has frozen
+      parameters of the model before it wraps it.
     - A new layer or parameter: `model.module.head = nn.Linear(...)`, `model.module[1] = ...`,
       `add_module`, `register_module`, `register_parameter` and `setattr`, also by the name that the
       model had before the wrap, if a backward pass follows.
@@ -231,6 +234,13 @@ assert grads[0] == grads[1], "the gradients are not averaged"
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         yield from self._parts(module, catalogue, locators)
+        told = set[int]()
+        if {"DDP", "DistributedDataParallel"} & module.words:
+            draft = Draft(locators.of(module.key), module, catalogue)
+            for point, by in unfrozen_by_wrapper(objects_of(module, catalogue)):
+                if not wrapped_later(objects_of(module, catalogue), point):
+                    told.add(point.statement.site)
+                    yield self._unfrozen(point, by, draft)
         if module.tokens.isdisjoint({_FLAG, f"{_FLAG}_"}) or _INNER not in module.tokens:
             return
         objects = objects_of(module, catalogue)
@@ -248,19 +258,20 @@ assert grads[0] == grads[1], "the gradients are not averaged"
         ):
             return
         for point, _, wrap in changes:
-            if wrapped_later(objects, point):
-                continue
-            locator = locators.of(module.key)
-            related = (Related("wrapped here", locator.place(wrap.call.site)),) if wrap else ()
-            yield self.finding(
-                message="parameters are unfrozen after wrapping in DDP",
-                severity=Severity.WARNING,
-                place=locator.place(point.statement.site),
-                related=related,
-                effect="their gradients are not averaged, and the replicas silently diverge",
-                help="Unfreeze before wrapping, or wrap the model again",
-                fix=partial(_fix, point, wrap, Draft(locator, module, catalogue)),
-            )
+            if point.statement.site not in told and not wrapped_later(objects, point):
+                yield self._unfrozen(point, wrap, Draft(locators.of(module.key), module, catalogue))
+
+    def _unfrozen(self, point: Point, wrap: CallSite | None, draft: Draft) -> Finding:
+        locator = draft.locator
+        return self.finding(
+            message="parameters are unfrozen after wrapping in DDP",
+            severity=Severity.WARNING,
+            place=locator.place(point.statement.site),
+            related=(Related("wrapped here", locator.place(wrap.call.site)),) if wrap else (),
+            effect="their gradients are not averaged, and the replicas silently diverge",
+            help="Unfreeze before wrapping, or wrap the model again",
+            fix=partial(_fix, point, wrap, draft),
+        )
 
     def _parts(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
         """New layers and conversions."""
