@@ -91,6 +91,7 @@ RESERVED: dict[str, str] = {
     "DST413": "delete-on-all-ranks",
     "DST414": "mkdir-on-all-ranks",
     "DST415": "download-on-all-ranks",
+    "DST416": "bare-state-in-wrapper",
     "DST501": "missing-record",
     "DST502": "device-not-set",
     "DST503": "missing-destroy",

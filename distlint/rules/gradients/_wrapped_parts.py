@@ -72,7 +72,9 @@ def _grown(objects: Objects, wraps: Sequence[CallSite]) -> Iterator[Change]:
         is_method = site.name in _GROWING
         owner = func.value if is_method and isinstance(func, ir.Attribute) else None
         if not is_method and args and objects.callee(site) is None:
-            owner = args[int(site.name == "inject_adapter_in_model")].value if len(args) > 1 else None
+            owner = (
+                args[int(site.name == "inject_adapter_in_model")].value if len(args) > 1 else None
+            )
         if owner is None or (is_method and not args):
             continue  # without arguments, it tells the embedding
         wrap = _wrap_of(objects, owner, site.point, wraps, inside=False)
