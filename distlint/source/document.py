@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
+_TESTS = re.compile(r"\bdef test_|\b(?:pytest|unittest|TestCase)\b")
+"""What files of tests contain, and scripts such as ``torchrun_test.py`` do not."""
 
 _OTHER_UNICODE = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -85,9 +87,11 @@ class Document:
 
     @property
     def is_test(self) -> bool:
-        """Does its name say that it holds tests?"""
+        """Does it hold tests, by its name and what is in it?"""
         name = self.path.name
-        return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+        if not name.startswith("test_") and not name.endswith("_test.py"):
+            return name == "conftest.py"
+        return _TESTS.search(self.text) is not None
 
     @property
     def code(self) -> bytes:

@@ -89,3 +89,18 @@ def test_lines_are_those_that_python_counts(text: str, newline: str, lines: list
 def test_a_text_that_is_not_saved_is_a_document(text: str, encoding: str, data: bytes) -> None:
     document = Document.of_text(text, Path("train.py"))
     assert (document.text, document.encoding, document.data) == (text, encoding, data)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("test_train.py", "def test_loss():\n    pass\n", True),
+        ("train_test.py", "import unittest\n", True),
+        ("conftest.py", "", True),
+        ("torchrun_test.py", "dist.init_process_group('nccl')\n", False),
+        ("test_net.py", "if __name__ == '__main__':\n    evaluate()\n", False),
+        ("train.py", "def test_loss():\n    pass\n", False),
+    ],
+)
+def test_what_holds_tests(name: str, text: str, expected: bool) -> None:
+    assert Document.of_text(text, Path(name)).is_test is expected

@@ -164,7 +164,7 @@ def is_test(document: Document, point: Point) -> bool:
     function = point.scope.function
     return (
         document.is_test
-        or (function is not None and "test" in function.name.lower())
+        or (function is not None and function.name.startswith("test_"))
         or is_among_tests(document.path)
     )
 

@@ -41,12 +41,21 @@ class Assignments:
         """What a name may stand for: what reaches it, if that is known, else all assignments."""
         known = self.to(ir.last_name(node))
         if not isinstance(node, ir.Name):
-            return known
+            return [each for each in known if not self._is_of_variable(*each)]
         reaching, complete = Search((node.id,), point.scope).before(point.around)
         statements = {each.point.statement for each in reaching}
         if not complete or any(not isinstance(each.node, ir.Expr) for each in reaching):
             return known
         return [(value, where) for value, where in known if where.statement in statements]
+
+    def _is_of_variable(self, value: ir.Expr, where: Point) -> bool:
+        """Is it the value of a function's variable, which no attribute of its name has?"""
+        return where.scope.function is not None and not any(
+            isinstance(item, ir.Attribute)
+            for target, given in _bindings(where.statement)
+            for item, part in _pairs(target, given)
+            if part is value
+        )
 
     def put_into(
         self,
