@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _MAKERS = frozenset({"os.makedirs", "os.mkdir"})
+_OF_PATHS = frozenset({"mode", "parents", "exist_ok"})
+"""What the method of a path takes; that of a file on another machine is given a name."""
 
 
 class MkdirOnAllRanks(SourceRule):
@@ -71,9 +73,9 @@ class MkdirOnAllRanks(SourceRule):
 
     ## What is reported
 
-    `os.makedirs` without `exist_ok=True`, or `os.mkdir`, that all ranks call, also after a check
-    that the directory does not exist. In preview, with severity info: after such a check in a
-    script whose other processes are started only by Lightning's `Trainer`.
+    `os.makedirs` or the `mkdir` of a path without `exist_ok=True`, or `os.mkdir`, that all ranks
+    call, also after a check that the directory does not exist. In preview, with severity info:
+    after such a check in a script whose other processes are started only by Lightning's `Trainer`.
 
     ## What is not reported
 
@@ -249,14 +251,12 @@ args = parse()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         for site, guards in on_all_ranks(module, catalogue, frozenset({"makedirs", "mkdir"})):
-            if guards.objects.called(site) not in _MAKERS or is_forgiven(site):
+            path = _made_by(guards.objects, site)
+            if path is None or is_forgiven(site):
                 continue
             may_exist = guards.objects.argument(site, "exist_ok", 2)
-            path = guards.objects.argument(site, "name", 0).value
-            path = path or guards.objects.argument(site, "path", 0).value
             if (
-                path is None
-                or not may_exist.known
+                not may_exist.known
                 or guards.objects.constant(may_exist, site.point, False) is not False
             ):
                 continue
@@ -268,13 +268,14 @@ args = parse()
                 )
                 if is_there or is_done_first(guards, site):
                     continue
+            of_path = guards.objects.called(site) not in _MAKERS
             finding = self.finding(
                 message="all ranks create this directory without `exist_ok=True`",
                 severity=Severity.WARNING,
                 place=locators.of(module.key).place(site.call.site),
                 effect="all but the first rank may fail with `FileExistsError`",
-                help="Use `os.makedirs(..., exist_ok=True)`",
-                fix=partial(_fix, site, Draft(locators.of(module.key), module, catalogue)),
+                help="Pass `exist_ok=True`" if of_path else "Use `os.makedirs(..., exist_ok=True)`",
+                fix=partial(_fix, site, of_path, Draft(locators.of(module.key), module, catalogue)),
             )
             if is_looked_for(site) and is_before_others(guards, site):
                 finding = replace(
@@ -286,6 +287,22 @@ args = parse()
             yield finding
 
 
+def _made_by(objects: Objects, site: CallSite) -> ir.Expr | None:
+    """The directory that a function makes, or that a method is called on: ``path.mkdir()``."""
+    called, func = objects.called(site), site.call.func
+    if called in _MAKERS:
+        path = objects.argument(site, "name", 0).value
+        return path or objects.argument(site, "path", 0).value
+    if not isinstance(func, ir.Attribute) or site.name != "mkdir":
+        return None
+    is_path = called.startswith("pathlib.") or (
+        not called
+        and objects.callee(site) is None
+        and all(each.keyword in _OF_PATHS for each in site.call.args)
+    )
+    return func.value if is_path else None
+
+
 def _is_there_already(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
     """Has each rank made it, or a folder in it, in any case before: by a ``SummaryWriter``?"""
     objects, name = guards.objects, path_of(path)
@@ -294,11 +311,16 @@ def _is_there_already(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
         and surely_before(_where_it_is_there(objects, maker), site.point)
         and any(
             holds(each, name)
-            for argument in maker.call.args
-            for each in _meanings(objects, argument.value, maker.point)
+            for made in _given_to(objects, maker)
+            for each in _meanings(objects, made, maker.point)
         )
-        for maker in objects.calls({"SummaryWriter", "makedirs"})
+        for maker in objects.calls({"SummaryWriter", "makedirs", "mkdir"})
     )
+
+
+def _given_to(objects: Objects, maker: CallSite) -> list[ir.Expr]:
+    made = _made_by(objects, maker) if maker.name == "mkdir" else None
+    return [made] if made is not None else [each.value for each in maker.call.args]
 
 
 def _is_made_by_callers(guards: Guards, site: CallSite, path: ir.Expr) -> bool:
@@ -354,13 +376,13 @@ def _meanings(objects: Objects, node: ir.Expr, point: Point) -> Iterator[ir.Expr
             yield origin.node
 
 
-def _fix(site: CallSite, draft: Draft) -> Fix:
+def _fix(site: CallSite, of_path: bool, draft: Draft) -> Fix:
     call = draft.node(site.call.site, cst.Call)
     func = call.func
     last = func.attr if isinstance(func, cst.Attribute) else func
     if not isinstance(last, cst.Name) or last.value not in ("makedirs", "mkdir"):
         raise CannotFix("called by another name")
-    if last.value == "mkdir":
+    if last.value == "mkdir" and not of_path:
         if not isinstance(func, cst.Attribute):
             raise CannotFix("makedirs would have to be imported")
         draft.replace(last, "makedirs")
