@@ -77,8 +77,9 @@ class DeleteOnAllRanks(SourceRule):
 
     ## What is reported
 
-    - `shutil.rmtree`, `os.remove` and similar calls that all ranks make on a path that is the same
-      on all ranks, such as the rotation of old checkpoints or an `--overwrite` option.
+    - `shutil.rmtree`, `os.remove`, `path.unlink()` and similar calls that all ranks make on a path
+      that is the same on all ranks, such as the rotation of old checkpoints or an `--overwrite`
+      option.
     - The same by a command: `os.system("rm ...")`, `subprocess.run(["rm", ...])`.
     - The same where a missing file is no error, as with `rm -rf` and `ignore_errors=True`, if a
       rank writes to the path again before the ranks meet.
