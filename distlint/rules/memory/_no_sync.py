@@ -44,7 +44,7 @@ def around(backward: Backward, objects: Objects) -> Iterator[LeftOutside]:
     """The blocks around a backward pass in which the model is not called."""
     point = backward.site.point
     for here in point.around:
-        if isinstance(here.owner, ir.With) and _is_no_sync(here.owner.context, point, objects):
+        if isinstance(here.owner, ir.With) and is_no_sync(here.owner.context, point, objects):
             if not _runs_forward(here.owner):
                 yield LeftOutside(here.owner)
 
@@ -73,7 +73,7 @@ def _blocks(objects: Objects) -> Iterator[tuple[ir.With, Point, Path]]:
         block, func = site.point.statement, site.call.func
         model = path_of(func.value) if isinstance(func, ir.Attribute) else None
         if model is not None and isinstance(block, ir.With) and block.context is site.call:
-            if _is_no_sync(site.call, site.point, objects):
+            if is_no_sync(site.call, site.point, objects):
                 yield block, site.point, model
 
 
@@ -102,7 +102,7 @@ def _is_plain(statement: ir.Stmt) -> bool:
     return isinstance(statement, (ir.Assign, ir.AugAssign, ir.Evaluate))
 
 
-def _is_no_sync(context: ir.Expr, point: Point, objects: Objects) -> bool:
+def is_no_sync(context: ir.Expr, point: Point, objects: Objects) -> bool:
     """Is it ``no_sync()`` of a wrapper that asks for it in the forward?"""
     if not isinstance(context, ir.Call) or ir.last_name(context.func) != "no_sync":
         return False

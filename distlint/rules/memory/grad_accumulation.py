@@ -20,6 +20,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import BACKWARD, backwards
 from distlint.rules.memory import _no_sync as no_sync
+from distlint.rules.memory._lost_windows import Lost, lost_windows, never_sent, unprepared_steps
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -85,6 +86,11 @@ class GradAccumulation(SourceRule):
       communicated.
     - A step at `step % n == 0` with a count from zero: the first window has a single batch, and all
       other windows are shifted.
+    - `zero_grad()` for each batch where `step()` is called at `(step + 1) % n == 0` only, and
+      `zero_grad()` only before a loop that steps again and again.
+    - `no_sync()` around all backward passes of a function that calls `step()` after them.
+    - A step in `accelerator.accumulate(...)` of an optimizer of torch that is not prepared: it is
+      not skipped within a window.
     - `auto_find_batch_size=True` with `gradient_accumulation_steps` above 1: the batch size is
       reduced automatically, the accumulation is not adjusted. An info.
     - In preview, as an info: a loop whose last, shorter window is never stepped; a loss that is not
@@ -98,6 +104,7 @@ class GradAccumulation(SourceRule):
     - `(index + 1) % n`, a count from one, and a window of one batch.
     - Loops that skip the batches that do not fill a window: `if index // n >= steps: continue`.
     - A Trainer that divides in any case: `self.model_accepts_loss_kwargs = False`.
+    - Files that average gradients or parameters themselves, for `no_sync()`.
     - Accumulation that a framework counts: `accelerator.accumulate`, DeepSpeed, Lightning.
     - A missing division, if the loss may be a sum or is scaled in any way.
 
@@ -488,6 +495,18 @@ def _mistakes(objects: Objects) -> Iterator[_Mistake]:
         yield from map(_left_outside, no_sync.around(backward, objects))
         yield from _mistakes_around(backward, objects)
     yield from map(_left_outside, no_sync.by_functions(objects))
+    yield from map(_lost, unprepared_steps(objects))
+    if _MANAGED.isdisjoint(objects.module.words):
+        yield from map(_lost, lost_windows(objects))
+        yield from map(_lost, never_sent(objects, no_sync.is_no_sync))
+
+
+def _lost(lost: Lost) -> _Mistake:
+    return _Mistake(lost.site, lost.message, lost.effect, lost.help, _not_composed)
+
+
+def _not_composed(draft: Draft) -> Fix:
+    raise CannotFix("where the gradients are meant to be sent or emptied is not known")
 
 
 def _mistakes_around(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
