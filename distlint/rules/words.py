@@ -38,6 +38,7 @@ WORDS: dict[str, list[str]] = {
 SHARED: dict[str, list[str]] = {
     "DST202": [r"\bDataLoader\("],
     "DST205": [r"\bDataLoader\("],
+    "DST211": [r"\bDistributedSampler\(", r"\.seed *="],
     "DST212": [
         r"\brandom_split\b",
         r"\btrain_test_split\b",

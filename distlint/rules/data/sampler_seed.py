@@ -7,22 +7,25 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.data._differences import difference, is_seeded
+from distlint.rules.data._differences import is_seeded
+from distlint.rules.data._differences_across import difference_across
 from distlint.rules.training import loaders, samplers
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.objects.sites import CallSite
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.training import Made
     from distlint.source.document import Document
@@ -62,8 +65,9 @@ class SamplerSeedDiffers(SourceRule):
     ## What is reported
 
     `DistributedSampler(..., seed=...)` with a seed that comes from the rank, from a clock, or from
-    random numbers of the process. Also, as a warning, a `SubsetRandomSampler` or
-    `WeightedRandomSampler` without a generator that Lightning's `Trainer` shards across several
+    random numbers of the process; also from the rank or a clock in another file, and where it is
+    assigned later, `loader.sampler.seed = seed + rank`. Also, as a warning, a `SubsetRandomSampler`
+    or `WeightedRandomSampler` without a generator that Lightning's `Trainer` shards across several
     devices, in a file that seeds nothing.
 
     ## What is not reported
@@ -84,6 +88,7 @@ class SamplerSeedDiffers(SourceRule):
 
     code = "DST211"
     name = "sampler-seed-differs"
+    shared = (r"\bDistributedSampler\(", r"\.seed *=")
     severity = Severity.ERROR
     exceptions = (Severity.WARNING,)
 
@@ -197,6 +202,9 @@ dist.barrier()
     ) -> Iterable[Finding]:
         if not LIGHTNING.isdisjoint(module.imported_roots) and not _DRAW.isdisjoint(module.words):
             yield from self._drawn_by_each(objects_of(module, catalogue), module, locators)
+        if "sampler" in module.words and "seed" in module.words:
+            for statement, reason in _assigned(objects_of(module, catalogue)):
+                yield self._differs(statement.site, reason, locators, module)
         if "DistributedSampler" not in module.words:
             return
         objects = objects_of(module, catalogue)
@@ -204,17 +212,30 @@ dist.barrier()
             seed = sampler.option("seed").value
             if seed is None or sampler.constant("shuffle", True) is False:
                 continue
-            why = difference(objects, seed, sampler.site.point)
+            why = difference_across(objects, seed, sampler.options.point)
             if why is not None:
-                yield self.finding(
-                    message=f"sampler seed depends on {why}",
-                    severity=Severity.ERROR,
-                    place=locators.of(module.key).place(sampler.call.site),
-                    effect="ranks shuffle differently: some samples are drawn by several ranks, "
-                    "others by none",
-                    help="Pass the same seed on all ranks",
-                    fix=partial(_fix, sampler, Draft(locators.of(module.key), module, catalogue)),
+                draft = Draft(locators.of(module.key), module, catalogue)
+                yield self._differs(
+                    sampler.call.site, why, locators, module, partial(_fix, sampler, draft)
                 )
+
+    def _differs(
+        self,
+        site: int,
+        why: str,
+        locators: Locators,
+        module: Module,
+        fix: Callable[[], Fix | None] | None = None,
+    ) -> Finding:
+        return self.finding(
+            message=f"sampler seed depends on {why}",
+            severity=Severity.ERROR,
+            place=locators.of(module.key).place(site),
+            effect="ranks shuffle differently: some samples are drawn by several ranks, "
+            "others by none",
+            help="Pass the same seed on all ranks",
+            fix=fix,
+        )
 
     def _drawn_by_each(
         self, objects: Objects, module: Module, locators: Locators
@@ -240,6 +261,33 @@ dist.barrier()
                         effect="some samples are drawn by several ranks, others by none",
                         help="Seed all ranks with `seed_everything`, or pass a `generator`",
                     )
+
+
+def _assigned(objects: Objects) -> Iterator[tuple[ir.Assign, str]]:
+    """The statements that give the sampler of a loader another seed on each rank."""
+    for point in objects.points:
+        statement = point.statement
+        if not isinstance(statement, ir.Assign):
+            continue
+        for target in statement.targets:
+            if not isinstance(target, ir.Attribute) or target.attr != "seed":
+                continue
+            why = None
+            if _is_sampler(objects, target.value, point):
+                why = difference_across(objects, statement.value, point)
+            if why is not None:
+                yield statement, why
+
+
+def _is_sampler(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it ``loader.sampler``, or a ``DistributedSampler`` by the call that made it?"""
+    made = {each.call for each in samplers(objects)}
+    return any(
+        origin.call in made
+        or origin.attributes[-1:] == ("sampler",)
+        or (isinstance(origin.node, ir.Attribute) and origin.node.attr == "sampler")
+        for origin in objects.origins(node, point)
+    )
 
 
 def _divides(objects: Objects, trainer: CallSite) -> bool:
