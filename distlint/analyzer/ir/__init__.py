@@ -17,6 +17,7 @@ from distlint.analyzer.ir.exceptions import (
     Try,
     is_left,
     is_to_fail,
+    managed,
 )
 from distlint.analyzer.ir.expressions import (
     Argument,
@@ -143,6 +144,7 @@ __all__ = [
     "is_left",
     "is_to_fail",
     "last_name",
+    "managed",
     "names_bound",
     "names_in",
     "names_nested",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 
-from distlint.analyzer.ir.expressions import Call, Display, Expr, Literal, last_name
+from distlint.analyzer.ir.expressions import Call, Display, Expr, Literal, last_name, path_of
 from distlint.analyzer.ir.statements import (
     Block,
     Break,
@@ -136,6 +136,19 @@ class Try(Stmt):
     orelse: Block
     final: Block
     site: int
+
+
+def managed(context: Expr, target: Expr | None, body: Block, site: int) -> With | Try:
+    """A ``with`` statement; with ``suppress(...)``, the ``try`` that it stands for."""
+    if target is None and isinstance(context, Call) and context.args and _suppresses(context.func):
+        types = tuple(argument.value for argument in context.args)
+        caught = Handler(Display("tuple", types) if len(types) > 1 else types[0], None, (), site)
+        return Try(body, (caught,), (), (), site)
+    return With(context, target, body, site)
+
+
+def _suppresses(function: Expr) -> bool:
+    return path_of(function) in {("suppress",), ("contextlib", "suppress")}
 
 
 def is_to_fail(statement: With | Try) -> bool:

@@ -229,7 +229,7 @@ class Lowering(ABC):
             items.append((site, context, None if target is None else self.target(target)))
         body = self.suite(node.body)
         for site, context, bound in reversed(items):
-            body = (ir.With(context, bound, body, site),)
+            body = (ir.managed(context, bound, body, site),)
         found.extend(body)
 
     def try_statement(self, node: Any, found: list[ir.Stmt]) -> None:

@@ -49,8 +49,9 @@ class SwallowedRankException(WitnessRule):
     ## What is reported
 
     A `try` around a step that synchronizes, or around code that decides whether it runs, whose
-    handler continues: it passes, continues, returns or logs. The typical case is a handler for "out
-    of memory" that empties the cache and takes the next batch. The finding is at the `except`.
+    handler continues: it passes, continues, returns or logs. `with suppress(...)` is such a `try`.
+    The typical case is a handler for "out of memory" that empties the cache and takes the next
+    batch. The finding is at the `except`, or at the `suppress`.
 
     ## What is not reported
 
