@@ -198,12 +198,15 @@ class LocalSource:
     in_place: str | None = None
     params: tuple[str, ...] = ()
     handler: str | None = None
+    seed: str | None = None
+    """The parameter that seeds a generator; without it, and without a value, it draws at random."""
 
     @property
     def is_chance(self) -> bool:
         """Does it differ by random numbers, by the order of a set, or in rare set-ups only?"""
         is_order = self.form == "iterate" and "." not in self.name
-        return self.weak or self.stream is not None or is_order
+        is_drawn = self.stream is not None or self.form == "generator"
+        return self.weak or is_drawn or is_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,7 @@ TABLES: Mapping[str, Table] = {
         LocalSource,
         ("call", "env"),
         {
-            "form": _one_of("call", "property", "iterate", "handler", "env"),
+            "form": _one_of("call", "property", "iterate", "handler", "generator", "env"),
             "why": _text,
             "weak": _flag,
             "share": _flag,
@@ -247,9 +247,10 @@ TABLES: Mapping[str, Table] = {
             "in_place": _text,
             "params": _texts,
             "handler": _text,
+            "seed": _text,
         },
         required=("why",),
-        of_params=("handler", "in_place"),
+        of_params=("handler", "in_place", "seed"),
     ),
     "class": Table(
         ClassInfo,

@@ -8,6 +8,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place
 from distlint.analyzer.symbolic.attributes import unknown_attribute
 from distlint.analyzer.symbolic.expressions import Expressions
+from distlint.analyzer.symbolic.generators import call_of_generator, is_generator
 from distlint.analyzer.symbolic.groups import is_group
 from distlint.analyzer.symbolic.iterables import EXACT_BOUND
 from distlint.analyzer.symbolic.opaque_calls import handed_over
@@ -67,6 +68,8 @@ def call_data_method(
         if name in {"item", "__int__"}:
             return receiver
     elif isinstance(receiver, Unknown):
+        if is_generator(receiver):
+            return call_of_generator(machine, receiver, name, args, site, node)
         if name[-1:] == "_" and name[-2:] != "__" and node is not None:
             return in_place_method(machine, receiver, name, args, node)
         return unknown_method(machine, receiver, name, args, keywords, site)

@@ -9,7 +9,8 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.assignment import assign_place, set_attribute, set_name
 from distlint.analyzer.symbolic.collective_arguments import argument_node, named
 from distlint.analyzer.symbolic.collectives import Collectives
-from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, UNEVEN, Unknown, Value, const, unknown
+from distlint.analyzer.symbolic.generators import differs_by_rank, generator_in, made_generator
+from distlint.analyzer.symbolic.values import SELDOM_UNEVEN, UNEVEN, Value, const, unknown
 from distlint.analyzer.symbolic.view import SEEDED
 from distlint.catalogue.entries import Entry, Seed
 
@@ -25,7 +26,13 @@ def local_value(
     source = entry.local
     assert source is not None
     arguments = named(source.params, args, keywords)
+    if source.form == "generator":
+        return made_generator(machine, source, arguments, site)
     kinds = [value for value in keywords.values() if isinstance(value, v.External)]
+    generator = generator_in(keywords)
+    if generator is not None:
+        own = generator.local
+        return unknown("call", entry.name, machine.here(site), *kinds, local=own, fresh=True)
     if source.form == "handler":
         note_handler(machine, arguments.get(source.handler) if source.handler else None)
         return unknown("call", entry.name, *args)
@@ -119,7 +126,7 @@ def note_seed(
 ) -> None:
     arguments = named(seed.params, args, keywords)
     value = arguments.get(seed.seed, args[0] if args else const(0))
-    if not value.local and not v.is_ranked(value) and not _mentions_rank(value):
+    if not differs_by_rank(value):
         for stream in seed.streams:
             machine.store[(SEEDED, stream)] = const(True)
 
@@ -130,9 +137,3 @@ def _drawn(seeded: Value, alike: Value, own: Value) -> Value:
         ways = (_drawn(way, alike, own) for way in (seeded.then, seeded.orelse))
         return v.phi(seeded.test, *ways)
     return alike if seeded is const(True) else own
-
-
-def _mentions_rank(value: Value) -> bool:
-    if isinstance(value, Unknown):
-        return any(isinstance(arg, Value) and _mentions_rank(arg) for arg in value.args)
-    return v.is_ranked(value)
