@@ -188,6 +188,7 @@ class Iterations(Merging):
             self.k = self.push(statement.orelse, 0, k.next)
             return None
         extra = self.extra_turns(statement) + self.counts_on(statement, outer, index)
+        extra = extra or int(self.stays_alone(index))
         if index >= LOOP_BOUND + extra:
             if k.next is not None:
                 self.context.loops_cut.add(statement)
@@ -202,6 +203,12 @@ class Iterations(Merging):
         self.results = {}
         self.k = self.push(statement.body, 0, self.another(k))
         return None
+
+    def stays_alone(self, index: int) -> bool:
+        """May this rank stay in a loop that another one has left, by what each has for itself?"""
+        if index != LOOP_BOUND or self.quiet:
+            return False
+        return self.one is not None and any(isinstance(question, tuple) for question in self.known)
 
     def is_undecided(self, test: ir.Expr) -> bool:
         """Does a loop go on for no reason that is known?"""

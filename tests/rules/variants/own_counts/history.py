@@ -1,0 +1,17 @@
+"""The end of a loop that a list of this rank's losses decides, from the third turn on."""
+
+import torch
+import torch.distributed as dist
+
+
+def fit(weights, rounds, tolerance):
+    history, converged, turn = [], False, 0
+    while not converged and turn < rounds:  # expect: DST109
+        history.append(float((weights * torch.randn(4)).sum()))
+        dist.all_reduce(weights)
+        converged = len(history) > 1 and abs(history[-1] - history[-2]) < tolerance
+        turn += 1
+
+
+dist.init_process_group("gloo")
+fit(torch.zeros(4), 10, 1e-5)
