@@ -11,6 +11,7 @@ from distlint.analyzer.symbolic.groups import group_from
 from distlint.analyzer.symbolic.held import held_object
 from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
+from distlint.analyzer.symbolic.values.facts import is_truth_value
 
 _MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
 """Operators that make the mask of a selection."""
@@ -102,6 +103,9 @@ def subscript(machine: Interpreter, base: Value, index: Value) -> Value:
         found = pick_key(machine, base, index)
         if found is not None:
             return found
+    chosen = _by_truth(machine, base, index)
+    if chosen is not None:
+        return chosen
     if isinstance(base, Unknown) and base.op == v.MERGED and isinstance(index, Const):
         return _merged_item(machine, base, index)
     if isinstance(base, Unknown) and base.op == "changed" and isinstance(base.args[0], v.Map):
@@ -131,6 +135,28 @@ def subscript(machine: Interpreter, base: Value, index: Value) -> Value:
     if v.is_process_id(index) and not base.local:
         return unknown("index", base, "process", clean=True)
     return unknown("index", base, index)
+
+
+def _by_truth(machine: Interpreter, base: Value, index: Value) -> Value | None:
+    """``{True: this, False: that}[test]`` and ``(that, this)[test]``: one or the other."""
+    if isinstance(base, v.Seq):
+        test = index.args[0] if isinstance(index, Unknown) and index.op == "number" else index
+        if not is_truth_value(test):
+            return None
+        found = [pick(machine, base, const(int(outcome))) for outcome in (True, False)]
+    elif isinstance(base, v.Map):
+        test = index
+        if not all(isinstance(key, Const) and type(key.value) is bool for key, _ in base.items):
+            return None
+        found = [pick_key(machine, base, const(outcome)) for outcome in (True, False)]
+    else:
+        return None
+    then, orelse = found
+    if then is None or orelse is None or not isinstance(test, Unknown):
+        return None
+    if not (v.is_plain(then) and v.is_plain(orelse)):
+        return then if machine.truth(test, machine.site) else orelse
+    return v.phi(test.args[0], orelse, then) if test.op == "not" else v.phi(test, then, orelse)
 
 
 def pick(machine: Interpreter, base: v.Seq, index: Value) -> Value | None:
