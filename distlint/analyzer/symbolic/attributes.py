@@ -12,11 +12,12 @@ from distlint.analyzer.symbolic.framework_names import MODULE
 from distlint.analyzer.symbolic.groups import group_from
 from distlint.analyzer.symbolic.module_modes import mode_around
 from distlint.analyzer.symbolic.parameters import ev_unbound
+from distlint.analyzer.symbolic.picked import is_of_own_length
 from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
 from distlint.analyzer.symbolic.resolution import NameResolver
 from distlint.analyzer.symbolic.state import Frame
 from distlint.analyzer.symbolic.subscripts import item_of
-from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
+from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 from distlint.catalogue.entries import Entry
 
 _KINDS = frozenset(
@@ -138,7 +139,7 @@ def unknown_attribute(machine: NameResolver, receiver: Unknown, attr: str) -> Va
         return stored
     if receiver.local and attr in _KINDS:
         # as with the length: uniform as a rule, unless it is a share of the whole
-        own = attr == "shape" and UNEVEN in receiver.tokens
+        own = attr == "shape" and is_of_own_length(receiver)
         return unknown("attr", receiver, attr, local=own, clean=True)
     found = unknown("attr", receiver, attr)
     if receiver.local or _is_of_adapters(receiver):

@@ -30,6 +30,7 @@ from distlint.analyzer.symbolic.collection_functions import (
 from distlint.analyzer.symbolic.converting import convert
 from distlint.analyzer.symbolic.environment import environment
 from distlint.analyzer.symbolic.expressions import Expressions
+from distlint.analyzer.symbolic.generators import differs_by_rank
 from distlint.analyzer.symbolic.introspection import (
     call_dtype_test,
     call_getattr,
@@ -39,6 +40,7 @@ from distlint.analyzer.symbolic.introspection import (
     call_setattr,
     call_type,
 )
+from distlint.analyzer.symbolic.picked import OWN_FILE
 from distlint.analyzer.symbolic.processes import call_fork, call_process, call_spawn
 from distlint.analyzer.symbolic.state import Exit
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
@@ -197,6 +199,15 @@ def call_setenv(_machine: object, args: list[Value], *_: object) -> Value:
     return args[1] if len(args) > 1 else const(None)
 
 
+def call_open(
+    _machine: object, args: list[Value], keywords: dict[str, Value], *_: object
+) -> Value | None:
+    """A text that is read, and that is another one on each rank."""
+    mode = args[1] if len(args) > 1 else keywords.get("mode", const("r"))
+    is_text = isinstance(mode, Const) and mode.value in {"r", "rt"}
+    return unknown(OWN_FILE, args[0]) if args and is_text and differs_by_rank(args[0]) else None
+
+
 def call_floor(machine: Expressions, args: list[Value], *_: object) -> Value | None:
     return convert(machine, int, args[0]) if args else None
 
@@ -238,6 +249,7 @@ _BUILTIN: dict[str, Handler] = {
     "os.getenv": call_getenv,
     "os.environ.get": call_getenv,
     "os.environ.setdefault": call_setenv,
+    "builtins.open": call_open,
     "math.floor": call_floor,
     "torch.multiprocessing.spawn": call_spawn,
     "torch.multiprocessing.start_processes": call_spawn,

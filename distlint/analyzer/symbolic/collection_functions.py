@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from distlint.analyzer import ir
@@ -11,6 +12,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.converting import convert
 from distlint.analyzer.symbolic.expressions import Expressions
 from distlint.analyzer.symbolic.iterables import as_loader, exact_items, is_of_outputs, loop_item
+from distlint.analyzer.symbolic.picked import is_of_own_length, is_picked
 from distlint.analyzer.symbolic.subscripts import is_multiple
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 
@@ -57,9 +59,10 @@ def call_range(machine: Expressions, args: list[Value], *_: object) -> Value:
 
 
 def call_len(machine: Expressions, args: list[Value], *_: object) -> Value | None:
-    if not args:
-        return None
-    value = machine.resolve(args[0])
+    return machine.of_each(args[0], partial(_length, machine)) if args else None
+
+
+def _length(machine: Expressions, value: Value) -> Value:
     if isinstance(value, (v.Seq, v.Map)):
         return const(len(value.items))
     if isinstance(value, v.PerRank):
@@ -69,10 +72,10 @@ def call_len(machine: Expressions, args: list[Value], *_: object) -> Value | Non
     if isinstance(value, v.Obj):
         uneven = "uneven" in value.marks
         return unknown("len", value, local=uneven, clean=True)
-    if isinstance(value, Unknown) and not value.local:
+    if isinstance(value, Unknown) and not (value.local or is_picked(value)):
         return unknown("len", value)
     # the length of rank-local data is uniform as a rule, unless it is a share of the whole
-    return unknown("len", value, local=UNEVEN in getattr(value, "tokens", ()), clean=True)
+    return unknown("len", value, local=is_of_own_length(value), clean=True)
 
 
 def call_extreme(machine: Expressions, function: Callable[..., Any], args: list[Value]) -> Value:

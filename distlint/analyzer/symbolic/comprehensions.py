@@ -14,6 +14,7 @@ from distlint.analyzer.symbolic.iterables import (
     loop_item,
     trip,
 )
+from distlint.analyzer.symbolic.picked import is_picked
 from distlint.analyzer.symbolic.resolution import NameResolver
 from distlint.analyzer.symbolic.state import CallRequested, CollectiveReached, Key
 from distlint.analyzer.symbolic.values import UNEVEN, Unknown, Value, unknown
@@ -49,6 +50,7 @@ def comprehension(machine: NameResolver, node: ir.Comprehension, iterable: Value
         pairs = [item.items for item in items if isinstance(item, v.Seq)]
         return v.mapping([(pair[0], pair[1]) for pair in pairs if len(pair) == 2])
     uneven = any(UNEVEN in getattr(item, "tokens", ()) for item in items)
+    uneven = uneven or is_picked(iterable)
     if node.kind == "dict":
         items = [part for item in items for part in getattr(item, "items", (item,))]
     if own:

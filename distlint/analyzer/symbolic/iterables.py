@@ -12,6 +12,7 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.class_hierarchy import counted_attributes, strides_by_rank
 from distlint.analyzer.symbolic.framework_names import DATA_LOADER
 from distlint.analyzer.symbolic.held import held_object, is_dict
+from distlint.analyzer.symbolic.picked import is_of_own_length
 from distlint.analyzer.symbolic.resolution import NameResolver
 from distlint.analyzer.symbolic.values import (
     SAME,
@@ -109,7 +110,7 @@ def is_uneven(machine: NameResolver, iterable: Value) -> bool:
     if isinstance(iterable, Unknown) and iterable.op == "zip":
         parts = [machine.resolve(arg) for arg in iterable.args]
         return bool(parts) and all(map(partial(is_uneven, machine), parts))
-    return UNEVEN in getattr(iterable, "tokens", ())
+    return is_of_own_length(iterable)
 
 
 def _gone_through(machine: NameResolver, iterable: v.Instance) -> Iterator[Value]:
@@ -149,7 +150,7 @@ def loop_item(
         if machine.catalogue.subclass_of(iterable.kind, DATA_LOADER):
             return unknown("item", iterable, index, turn, SAME, fresh=True)
     own = isinstance(iterable, v.Obj) and "sharded" in iterable.marks
-    own = own or UNEVEN in getattr(iterable, "tokens", ())
+    own = own or is_of_own_length(iterable)
     return unknown("item", iterable, index, turn, local=own or None, fresh=True)
 
 
@@ -212,7 +213,7 @@ def is_of_outputs(iterable: Value) -> TypeGuard[Unknown]:
         return False
     holder = iterable.args[0]
     is_own = isinstance(holder, Unknown) and holder.local
-    is_own = is_own and (bool(holder.wrapped) or holder.op == "call")
+    is_own = is_own and (bool(holder.wrapped) or holder.op in {"call", "item", "index"})
     return is_own and iterable.args[1] in {"items", "values"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from distlint.analyzer import ir
+from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.conditions import note_test
 from distlint.analyzer.symbolic.interpreter import Interpreter
@@ -47,6 +48,11 @@ def compare(machine: Interpreter, op: str, left: Value, right: Value) -> Value:
         return const(op == "!=")  # a parameter that is missing, and a function of its name
     found = v.binary(op, left, right, machine.cluster)
     if isinstance(found, Unknown) and not found.local:
+        if op in {"==", "!="} and (
+            _is_dealt(machine, left, right) or _is_dealt(machine, right, left)
+        ):
+            mine = unknown("==", left, right, local=True)
+            return mine if op == "==" else v.negate(mine)
         return tried(machine, op, left, right, found)
     return found
 
@@ -68,6 +74,17 @@ def tried(machine: Interpreter, op: str, left: Value, right: Value, otherwise: U
             some = v.binary(op, sides[0], sides[1], machine.cluster)
             return v.phi(atom, some, otherwise)
     return otherwise
+
+
+def _is_dealt(machine: Interpreter, number: Value, rank: Value) -> bool:
+    """``hash(item) % world == rank``: a rank gets as many items as happen to be its own."""
+    if not isinstance(rank, v.PerRank) or rank.values != machine.cluster.coordinates("global"):
+        return False
+    if not isinstance(number, Unknown) or number.op != "%":
+        return False
+    dealt, among = number.args
+    by_item = isinstance(dealt, Unknown) and dealt.fresh and not strides.is_evened_out(dealt)
+    return by_item and isinstance(among, v.WorldSizeExpr)
 
 
 def both(machine: Interpreter, left: Value, right: Value) -> Value:

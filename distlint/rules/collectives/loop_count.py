@@ -44,8 +44,9 @@ class RankDependentLoopCount(WitnessRule):
 
     ## What is reported
 
-    A `for` over something whose length depends on the rank (`files[rank::world_size]`, a list that
-    each rank fills, `range(rank)`), or a `while` on a rank-local value (a queue, a clock, a
+    A `for` or a comprehension over something whose length depends on the rank or on its data
+    (`files[rank::world_size]`, a list that each rank fills, `range(rank)`, `labels.unique()`, the
+    lines of `open(f"part-{rank}.txt")`), or a `while` on a rank-local value (a queue, a clock, a
     residual), with a collective in the body.
 
     ## What is not reported

@@ -58,7 +58,7 @@ def tested(value: Unknown) -> Unknown:
 
 def binary(op: str, left: Value, right: Value, cluster: Cluster) -> Value:
     """An arithmetic operation or a comparison."""
-    if op in ORDER and isinstance(left, Phi) and isinstance(right, Const):
+    if (op in ORDER or op in {"//", "%"}) and isinstance(left, Phi) and isinstance(right, Const):
         tally = _tally(left)
         if tally is not None and type(right.value) is int and right.value > max(tally, 1):
             return unknown(op, left, right)
