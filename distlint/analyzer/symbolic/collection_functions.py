@@ -51,7 +51,10 @@ def make_range(machine: Expressions, args: list[Value]) -> Value:
 
 
 def _is_strided(machine: Expressions, bounds: list[Value]) -> bool:
-    return strides.is_strided_range(bounds) and not is_multiple(machine, bounds[1], bounds[2])
+    if strides.is_strided_range(bounds):
+        return not is_multiple(machine, bounds[1], bounds[2])
+    shared = strides.spread(bounds)
+    return shared is not None and not is_multiple(machine, *shared)
 
 
 def call_range(machine: Expressions, args: list[Value], *_: object) -> Value:

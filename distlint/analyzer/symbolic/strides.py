@@ -85,7 +85,7 @@ def least(part: Value) -> Unknown | None:
     """The part of other ranks that has no more items than this one."""
     if not isinstance(part, Unknown) or not is_rest(part):
         return None
-    return _block(part.args[0]) if part.op == "shard" else _numbers_of_block(part.args[-3])
+    return _block(part.args[0]) if part.op == "shard" else _countsof_block(part.args[-3])
 
 
 def _block(base: Value) -> Unknown:
@@ -132,12 +132,39 @@ def numbers(bounds: list[Value]) -> Unknown | None:
         if (bounds[1] is length and _takes_rest(bounds, length)) or _is_one_more(bounds, length):
             return unknown("range", *bounds, length, REST, UNEVEN)
         if _is_block(bounds, length):
-            return _numbers_of_block(length)
+            return _countsof_block(length)
     return None
 
 
-def _numbers_of_block(length: Value) -> Unknown:
+def _countsof_block(length: Value) -> Unknown:
     return unknown("range", BLOCK, length)
+
+
+def spread(bounds: list[Value], base: Value | None = None) -> tuple[Unknown, Value] | None:
+    """``n`` and ``world`` of ``rank * n // world : (rank + 1) * n // world``.
+
+    Where ``world`` does not divide ``n``, some of these parts are one longer than others.
+    """
+    shares = [_share(bound) for bound in bounds[:2]]
+    if len(shares) != 2 or shares[0] is None or shares[0] != shares[1]:
+        return None
+    length = shares[0][0]
+    if base is None:
+        return shares[0] if length.op == "len" and not is_evened_out(length) else None
+    return shares[0] if length in _lengths(base) and not is_evened_out(base) else None
+
+
+def _share(bound: Value) -> tuple[Unknown, Value] | None:
+    if not isinstance(bound, Unknown) or bound.op != "//":
+        return None
+    product, world = bound.args[:2]
+    if not isinstance(product, Unknown) or product.op != "*":
+        return None
+    by_rank = any(isinstance(each, v.PerRank) for each in product.args)
+    counts = [each for each in product.args if isinstance(each, Unknown)]
+    if not by_rank or len(counts) != 1 or not isinstance(world, v.WorldSizeExpr):
+        return None
+    return counts[0], world
 
 
 def is_strided_range(bounds: list[Value]) -> bool:

@@ -54,6 +54,9 @@ def slice_of(machine: Interpreter, base: Value, node: ir.Slice) -> Value:
                 machine.context.refine(strides.last(start.values))
                 return unknown("shard", base, start.values, UNEVEN)
         return unknown("part", base)
+    shared = strides.spread(bounds, base)
+    if shared is not None and not is_multiple(machine, *shared):
+        return unknown("shard", base, "contiguous", UNEVEN)
     part = strides.part(base, bounds)
     if part is not None:
         return part

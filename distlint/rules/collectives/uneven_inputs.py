@@ -48,7 +48,8 @@ class UnevenInputs(WitnessRule):
 
     A training loop over data that was sharded by hand, or by a setting that leaves remainders
     (`samples[rank::world_size]`, a block of `ceil(len(samples) / world_size)` samples, or of one
-    more on the first ranks, or of all that is left on the last rank, `array_split`,
+    more on the first ranks, or of all that is left on the last rank, a block from
+    `rank * len(samples) // world_size` to where that of the next rank begins, `array_split`,
     `range(rank, len(samples), world_size)`, a list of files per rank, `even_batches=False`), with
     the forward or backward of a DDP, FSDP or DeepSpeed model in the body. The part may be taken in
     the constructor of a `Dataset`, an `IterableDataset` or a `Sampler`, or in `__iter__`. Also an
