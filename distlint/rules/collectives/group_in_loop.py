@@ -1,4 +1,4 @@
-"""DST120: a process group that is made anew in every turn of a loop."""
+"""DST120: a process group that is made again in every turn of a loop."""
 
 from __future__ import annotations
 
