@@ -66,7 +66,7 @@ class GroupInLoop(SourceRule):
       are set up.
     - The group is stored, or passed to code other than a collective.
     - The group is destroyed in the loop.
-    - A function keeps the group for its next call: in an attribute, a cache, behind a test.
+    - A function keeps the group for its next call: in an attribute, a cache, under a test.
 
     ## Fix safety
 
