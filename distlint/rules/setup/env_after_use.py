@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
+from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _AT_IMPORT = frozenset({"TORCH_DISTRIBUTED_DEBUG"})
+_TORCH = frozenset({"torch"})
+_HUB = frozenset({"huggingface_hub", "transformers", "datasets", "diffusers"})
+_DATASETS = frozenset({"datasets"})
+_AT_IMPORT_OF = {
+    "HF_HOME": _HUB, "HF_HUB_CACHE": _HUB, "HUGGINGFACE_HUB_CACHE": _HUB, "HF_ENDPOINT": _HUB,
+    "HF_HUB_OFFLINE": _HUB, "HF_DATASETS_CACHE": _DATASETS, "HF_DATASETS_OFFLINE": _DATASETS,
+}  # fmt: skip
+"""What libraries read into constants when they are imported."""
 _OF_RENDEZVOUS = frozenset({"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"})
 _AT_INIT = _OF_RENDEZVOUS | {"GLOO_SOCKET_IFNAME"}
 _AT_CUDA = frozenset(
@@ -97,7 +106,8 @@ class EnvAfterUse(SourceRule):
     `os.environ[...] = ...` after the code that reads the variable, in the same function, at the
     top level of the file, or in functions of the file that are called in this order:
 
-    - `TORCH_DISTRIBUTED_DEBUG` after the import of torch;
+    - `TORCH_DISTRIBUTED_DEBUG` after the import of torch; `HF_HOME`, `HF_HUB_OFFLINE` and the like
+      after the import of a library of Hugging Face, which then uses the other cache;
     - `MASTER_ADDR`, `RANK`, `TORCH_NCCL_*` and the like after `init_process_group`;
     - `NCCL_*` after the first collective;
     - `CUDA_*` and `PYTORCH_CUDA_ALLOC_CONF` after the first use of CUDA.
@@ -105,7 +115,7 @@ class EnvAfterUse(SourceRule):
     ## What is not reported
 
     - The file, or a base class of the class, starts other processes, which read the variable at
-      their start.
+      their start; unless it is set in the function of a process that the file spawns.
     - It is not certain that the read comes first: it is in a branch, or in a function that another
       file calls.
     - The file reads the variable again: `dist.set_debug_level_from_env()`.
@@ -262,13 +272,14 @@ def main():
         tokens = module.tokens
         if "environ" not in tokens and "putenv" not in tokens:
             return
-        if not _CHILDREN.isdisjoint(module.words):
-            return
+        starts = not _CHILDREN.isdisjoint(module.words)
         if not any(_is_late_kind(token) for token in tokens):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
         for written in environment_writes(objects):
+            if starts and not _is_in_worker(objects, written.point):
+                continue
             reader = _reader(objects, written)
             if reader is not None and not _starts_others(objects, written.point):
                 yield self.finding(
@@ -279,6 +290,14 @@ def main():
                     effect="the setting is silently ignored",
                     help="Set it before the imports at the top of the script, or in the shell",
                 )
+
+
+def _is_in_worker(objects: Objects, point: Point) -> bool:
+    """Is it in the function of a spawned process, which starts none itself?"""
+    function = point.scope.function
+    if function is None or not _CHILDREN.isdisjoint(function.tokens):
+        return False
+    return guards_of(objects.module, objects.catalogue).launchers.spawns(function)
 
 
 def _starts_others(objects: Objects, point: Point) -> bool:
@@ -295,7 +314,9 @@ _READ_AGAIN = "set_debug_level_from_env"
 
 
 def _is_late_kind(token: str) -> bool:
-    return token.startswith(("NCCL_", "TORCH_NCCL_")) or token in _AT_IMPORT | _AT_INIT | _AT_CUDA
+    if token.startswith(("NCCL_", "TORCH_NCCL_")) or token in _AT_IMPORT_OF:
+        return True
+    return token in _AT_IMPORT | _AT_INIT | _AT_CUDA
 
 
 def _reader(objects: Objects, written: Written) -> int | None:
@@ -303,7 +324,9 @@ def _reader(objects: Objects, written: Written) -> int | None:
     if written.name in _AT_IMPORT:
         if _READ_AGAIN in objects.module.tokens and written.name == "TORCH_DISTRIBUTED_DEBUG":
             return None
-        return _import_of_torch(objects, written)
+        return _import_of(objects, written, _TORCH)
+    if written.name in _AT_IMPORT_OF:
+        return _import_of(objects, written, _AT_IMPORT_OF[written.name])
     if written.name in _OF_RENDEZVOUS:
         readers = filter(partial(_reads_rendezvous, objects), inits(objects))
         return _first_before(objects, written, readers)
@@ -332,12 +355,12 @@ def _first_before(objects: Objects, written: Written, sites: Iterable[CallSite])
     return next((site.call.site for site in ran), None)
 
 
-def _import_of_torch(objects: Objects, written: Written) -> int | None:
-    """The import of torch at the top of the file; a function runs after it in any case."""
+def _import_of(objects: Objects, written: Written, roots: frozenset[str]) -> int | None:
+    """The import of a library at the top of the file; a function runs after it in any case."""
     inside = written.point.scope.function is not None
     for statement in objects.module.body:
         if isinstance(statement, ir.Import) and any(
-            dotted.partition(".")[0] == "torch" for _, dotted, _ in statement.bindings
+            dotted.partition(".")[0] in roots for _, dotted, _ in statement.bindings
         ):
             if inside or statement.site < written.point.statement.site:
                 return statement.site
