@@ -125,6 +125,37 @@ def _of_call(
             yield replace(event, call=call, statement=statement)
 
 
+def surely_called(objects: Objects, site: CallSite, wanted: Uses, depth: int = 2) -> bool:
+    """Does a function of the project that is called call what is wanted in any case?
+
+    A return where there is no group, or one process, does not count.
+    """
+    found = _called(objects, site)
+    scope = found[0].scope_of(found[1]) if found is not None else None
+    if found is None or scope is None or found[1].generator or found[1].decorators:
+        return False
+    for statement, around in _sequence(scope.body, is_file=False):
+        if isinstance(statement, _SOMETIMES) or _is_unsure(statement):
+            if _may_leave(statement) and not _asks_for_others(statement):
+                return False
+            continue
+        for call in calls_of(statement):
+            inner = CallSite(call, Point(scope, around))
+            if wanted(found[0], inner):
+                return True
+            if depth and surely_called(found[0], inner, wanted, depth - 1):
+                return True
+        if isinstance(statement, ir.Return):
+            return False
+    return False
+
+
+def _asks_for_others(statement: ir.Stmt) -> bool:
+    """``if not dist.is_initialized(): return``, ``if get_world_size() == 1: return``"""
+    asked = ASKS | {"get_world_size", "world_size"}
+    return isinstance(statement, ir.If) and not asked.isdisjoint(ir.tokens_of(statement.test))
+
+
 def _is_plain(function: ir.Function, functions: tuple[ir.Function, ...]) -> bool:
     """May a function be followed?"""
     if function.generator or function.decorators or not ASKS.isdisjoint(function.tokens):

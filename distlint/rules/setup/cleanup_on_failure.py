@@ -19,6 +19,7 @@ from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import same
 from distlint.rules.setup._order import inits, meant
+from distlint.rules.setup._sequence import surely_called
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class CleanupOnFailure(SourceRule):
       in the `finally` of a `try`, or in the handler of an exception that may be raised on one rank
       alone. This is a warning; for a `finally`, it is info if the `try` contains no known
       collective after code that may fail.
+    - The same by a function of the project that meets the other ranks in any case, such as a
+      `synchronize()` that returns early only where there is no process group.
     - `destroy_process_group` in a `finally` (info, in preview).
 
     ## What is not reported
@@ -253,7 +256,10 @@ main({}, print)
                 if is_final and _stays_by_itself(objects, statement.body, here):
                     continue
                 for site in _calls_in(block, here):
-                    if objects.is_call_to(site, *meetings):
+                    is_helper = _is_helper(objects, site, meetings)
+                    if is_helper and _is_called_later(objects, site, statement, here):
+                        break
+                    if is_helper or objects.is_call_to(site, *meetings):
                         if _meets_the_others(objects, site, block, here):
                             break
                         sure = not is_final or _others_wait(objects, statement.body, here)
@@ -274,6 +280,24 @@ main({}, print)
                             help="Call `destroy_process_group()` on success only",
                         )
                         yield replace(finding, preview=True)
+
+
+def _is_helper(objects: Objects, site: CallSite, meetings: tuple[str, ...]) -> bool:
+    """Does a function of the project meet the other ranks in any case when it is called?"""
+    return not objects.is_call_to(site, *meetings) and surely_called(
+        objects, site, lambda where, inner: where.is_call_to(inner, *meetings)
+    )
+
+
+def _is_called_later(objects: Objects, site: CallSite, statement: ir.Try, point: Point) -> bool:
+    """Do ranks that have not failed come to the same helper after the try?"""
+    ends = {id(node) for each in placed((statement,)) for node in calls_of(each[0])}
+    return any(
+        each.point.scope is point.scope
+        and each.call.site > site.call.site
+        and id(each.call) not in ends
+        for each in objects.calls({site.name})
+    )
 
 
 @lru_cache(maxsize=8)
@@ -346,6 +370,9 @@ def _meets_the_others(objects: Objects, site: CallSite, block: ir.Block, failed:
 
 def _stays_by_itself(objects: Objects, body: ir.Block, point: Point) -> bool:
     """Is everything in a try known not to wait? Then all ranks come to what is behind it."""
+    nodes = (node for statement, _ in placed(body) for node in nodes_of(statement))
+    if any(isinstance(node, ir.Yield) for node in nodes):
+        return False  # the body of a with statement
     return all(_is_plain(objects, site) for site in _sites_in(body, point))
 
 
