@@ -104,12 +104,20 @@ def _ends_on_result(site: CallSite) -> bool:
     if any(node is site.call for node in nodes_of(statement)) and isinstance(
         statement, (ir.If, ir.Assert)
     ):
-        return isinstance(statement, ir.Assert) or _ends_in_arm(statement)
+        return _refuses(statement)
     for later in here.block[here.index + 1 :]:
         if isinstance(later, (ir.If, ir.Assert)) and not names.isdisjoint(ir.tokens_of(later.test)):
-            if isinstance(later, ir.Assert) or _ends_in_arm(later):
+            if _refuses(later):
                 return True
     return False
+
+
+def _refuses(statement: ir.If | ir.Assert) -> bool:
+    """``assert joined``, ``if not joined: raise ...``"""
+    if isinstance(statement, ir.Assert):
+        asked = isinstance(statement.test, ir.Compare) and statement.test.ops != ("is not",)
+        return not asked
+    return _ends_in_arm(statement)
 
 
 def _ends_in_arm(branch: ir.If) -> bool:
