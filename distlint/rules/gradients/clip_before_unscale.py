@@ -25,10 +25,11 @@ from distlint.rules.gradients._steps import (
     torch_clips,
     wrapper_clips,
 )
+from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _UNSCALE = "unscale_"
+_SCALES = frozenset({"get_scale", "_scale"})
 
 
 class ClipBeforeUnscale(SourceRule):
@@ -68,12 +70,15 @@ class ClipBeforeUnscale(SourceRule):
     ## What is reported
 
     `scaler.scale(loss).backward()`, then `clip_grad_norm_` or `clip_grad_value_`, also FSDP's
-    `model.clip_grad_norm_`, then `scaler.step(optimizer)`, with no `unscale_` in between.
+    `model.clip_grad_norm_`, then `scaler.step(optimizer)`, with no `unscale_` before the clip.
+    Another method of the class may run the backward pass, in a file that does not unscale
+    elsewhere.
 
     ## What is not reported
 
-    - Functions that call `unscale_`, or another function that does.
+    - Functions that call `unscale_` before the clip, or another function that calls it.
     - Losses that are not scaled: bfloat16, no scaler, DeepSpeed.
+    - Functions that ask the scaler for its scale, as to clip at a bound that is scaled as well.
     - A clip in the other branch of the `if` that selects mixed precision.
     - `accelerator.clip_grad_norm_`, which unscales the gradients itself.
 
@@ -215,12 +220,22 @@ assert moved > 0.5, f"the weights moved by {moved}"
                     effect="nearly every update is clipped to almost nothing",
                     help=f"Call `{scaler}.unscale_(optimizer)` before clipping",
                     fix=partial(
-                        _unscaled, scaled, clip, step, scaler, Draft(locator, module, catalogue)
+                        _unscaled,
+                        scaled,
+                        clip,
+                        step,
+                        scaler,
+                        any(objects.calls_in(clip.point.scope, {_UNSCALE})),
+                        Draft(locator, module, catalogue),
                     ),
                 )
 
 
-def _unscaled(scaled: Backward, clip: CallSite, step: CallSite, scaler: str, draft: Draft) -> Fix:
+def _unscaled(
+    scaled: Backward, clip: CallSite, step: CallSite, scaler: str, late: bool, draft: Draft
+) -> Fix:
+    if late:
+        raise CannotFix("gradients can be unscaled once only, and a later line does it")
     optimizer = path_of(step.call.args[0].value) if step.call.args else None
     if optimizer is None:
         raise CannotFix("the optimizer has no name")
@@ -268,31 +283,69 @@ def _switch(scaled: Backward, clip: CallSite, step: CallSite) -> ir.If | None:
 def _scaled_before(objects: Objects, clip: CallSite) -> tuple[Backward, CallSite] | None:
     """The backward pass whose scaled gradients a call clips, and the step that follows."""
     scope = clip.point.scope
-    for backward in backwards(objects, scope):
-        if backward.scaler is None or exclude(backward.site.point, clip.point):
+    backward_passes = [each for each in backwards(objects, scope) if each.scaler is not None]
+    elsewhere = [] if backward_passes else list(_in_other_methods(objects, clip))
+    for backward in backward_passes or elsewhere:
+        if exclude(backward.site.point, clip.point):
             continue
         for step in objects.calls_in(scope, {"step"}):
             func = step.call.func
+            sites = (clip, step) if elsewhere else (backward.site, clip, step)
             if (
                 isinstance(func, ir.Attribute)
                 and path_of(func.value) == backward.scaler
-                and in_order(backward.site, clip, step)
+                and in_order(*sites)
                 and not exclude(clip.point, step.point)
-                and not _unscales(objects, clip)
+                and not _unscales(objects, clip, backward)
             ):
                 return backward, step
     return None
 
 
-def _unscales(objects: Objects, clip: CallSite) -> bool:
-    """Does the function unscale, itself or through one that it calls?"""
+def _in_other_methods(objects: Objects, clip: CallSite) -> Iterator[Backward]:
+    """The backward passes with a scaler that another method of the class runs."""
     function = clip.point.scope.function
+    if function is None or not function.owner or _calls_unscale(objects, but=function):
+        return
+    for backward in backwards(objects):
+        other = backward.site.point.scope.function
+        if backward.scaler is not None and backward.scaler[0] == "self":
+            if other is not None and other.owner == function.owner:
+                yield backward
+
+
+def _calls_unscale(objects: Objects, but: ir.Function) -> bool:
+    """Does another function of the file than one unscale?"""
+    return any(site.point.scope.function is not but for site in objects.calls({_UNSCALE}))
+
+
+def _unscales(objects: Objects, clip: CallSite, backward: Backward) -> bool:
+    """Does the function unscale before a clip, itself or through one that it calls?"""
+    function = clip.point.scope.function
+    tokens = function.tokens if function is not None else objects.module.tokens
+    if not _SCALES.isdisjoint(tokens):
+        return True  # the bound is multiplied by the scale as well
+    own = list(objects.calls_in(clip.point.scope, {_UNSCALE}))
+    if any(not _is_too_late(site, clip, backward) for site in own):
+        return True
     if function is None:
-        return _UNSCALE in objects.module.tokens
-    if _UNSCALE in function.tokens:
+        return not own and _UNSCALE in objects.module.tokens
+    if not own and _UNSCALE in function.tokens:
         return True
     return any(
         _UNSCALE in other.tokens and other.name in function.tokens
         for other in objects.module.functions
         if other is not function
+    )
+
+
+def _is_too_late(site: CallSite, clip: CallSite, backward: Backward) -> bool:
+    """Are the gradients that a call clips unscaled only after it?"""
+    func = site.call.func
+    return (
+        isinstance(func, ir.Attribute)
+        and path_of(func.value) == backward.scaler
+        and site.point.statement.site > clip.point.statement.site
+        and not exclude(site.point, clip.point)
+        and list(loops_around(site.point)) == list(loops_around(clip.point))
     )
