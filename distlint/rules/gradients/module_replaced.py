@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import Around
 from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from distlint.source.document import Document
 
 _RESIZES = frozenset({"resize_token_embeddings", "add_module", "register_module"})
+_MOVES = frozenset({"cuda", "to", "train", "float", "half", "bfloat16"})
 _WRAPS = frozenset(
     {
         "prepare", "prepare_model", "DistributedDataParallel", "DDP", "initialize", "setup",
@@ -59,8 +62,8 @@ class ModuleReplacedOnOneRank(SourceRule):
 
     `model.layer = nn.Linear(...)` (or another class of `torch.nn`),
     `model.resize_token_embeddings(...)` or `model.add_module(...)` in a block that only some ranks
-    run, if the same model is later passed to `prepare`, `DistributedDataParallel`, FSDP or
-    `deepspeed.initialize` in the same function.
+    run, also by a function of the project that is called there, if the same model is later passed
+    to `prepare`, `DistributedDataParallel`, FSDP or `deepspeed.initialize` in the same function.
 
     ## What is not reported
 
@@ -141,8 +144,12 @@ dist.destroy_process_group()
         if _WRAPS.isdisjoint(module.tokens):
             return
         objects = objects_of(module, catalogue)
-        for point, guard, model, what in _replacements(objects):
+        replacements = list(_replacements(objects))
+        arms = {(id(guard), model, _arm(guard, point)) for point, guard, model, _ in replacements}
+        for point, guard, model, what in replacements:
             if _is_done_by_others(guard, what):
+                continue
+            if (id(guard), model, not _arm(guard, point)) in arms:
                 continue
             wrap = _wrapped_after(objects, model, point, guard)
             if wrap is None:
@@ -176,12 +183,37 @@ def _replacements(objects: Objects) -> Iterator[tuple[Point, ir.If, Path, str]]:
                 owner = path_of(target.value) if isinstance(target, ir.Attribute) else None
                 if owner is not None and isinstance(target, ir.Attribute):
                     yield point, guard, owner, target.attr
+    for call, point in objects.nodes(ir.Call):
+        guard = _rank_branch(point.around) if call.args else None
+        for owner, name in _by_function(objects, CallSite(call, point)) if guard else ():
+            if guard is not None:
+                yield point, guard, owner, name
     for site in objects.calls(_RESIZES):
         guard = _rank_branch(site.point.around)
         if guard is not None and isinstance(site.call.func, ir.Attribute):
             owner = path_of(site.call.func.value)
             if owner is not None:
                 yield site.point, guard, owner, site.name
+
+
+def _by_function(objects: Objects, site: CallSite) -> Iterator[tuple[Path, str]]:
+    """The models to which a function of the project gives a layer, and the name of the function."""
+    found = function_called(objects, site)
+    if found is None:
+        return
+    there, function = found
+    scope = there.scope_of(function)
+    params = [each.name for each in function.params if not each.star][bool(function.owner) :]
+    for point in there.points_in(scope) if scope is not None else ():
+        statement = point.statement
+        if isinstance(statement, ir.Assign) and _makes_layer(there, statement.value, point):
+            for target in statement.targets:
+                path = path_of(target) if isinstance(target, ir.Attribute) else None
+                if path is not None and path[0] in params:
+                    given = objects.argument(site, path[0], params.index(path[0])).value
+                    owner = path_of(given)
+                    if owner is not None:
+                        yield owner, function.name
 
 
 def _makes_layer(objects: Objects, value: ir.Expr, point: Point) -> bool:
@@ -198,6 +230,11 @@ def _rank_branch(around: tuple[Around, ...]) -> ir.If | None:
     return next((o for o in owners if isinstance(o, ir.If) and asks_rank(o.test)), None)
 
 
+def _arm(guard: ir.If, point: Point) -> bool:
+    """Does a statement stand in the body of a test, and not in its ``else``?"""
+    return any(here.owner is guard and here.block is guard.body for here in point.around)
+
+
 def _is_done_by_others(guard: ir.If, what: str) -> bool:
     """Do both branches write or call this?"""
     return all(what in ir.block_tokens(block) for block in (guard.body, guard.orelse))
@@ -210,6 +247,17 @@ def _wrapped_after(objects: Objects, model: Path, point: Point, guard: ir.If) ->
             continue
         if any(here.owner is guard for here in site.point.around):
             return None
-        if any(path_of(argument.value) == model for argument in site.call.args):
-            return site.call
+        for argument in site.call.args:
+            path = path_of(_unmoved(argument.value))
+            if path is not None and model[: len(path)] == path:
+                return site.call
     return None
+
+
+def _unmoved(node: ir.Expr) -> ir.Expr:
+    """The model in ``model.cuda()`` and ``model.to(device)``."""
+    while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        if node.func.attr not in _MOVES:
+            break
+        node = node.func.value
+    return node
