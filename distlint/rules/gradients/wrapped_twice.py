@@ -14,6 +14,7 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import exclude
+from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class WrappedTwice(SourceRule):
 
     A wrapper that is given a model that another one has returned: `DistributedDataParallel`
     around a wrapper of any kind, and a `DistributedDataParallel` that is given to
-    `accelerator.prepare`, `deepspeed.initialize`, `fabric.setup` or FSDP.
+    `accelerator.prepare`, `deepspeed.initialize`, `fabric.setup`, FSDP or, in the same function,
+    `DataParallel`.
 
     ## What is not reported
 
@@ -175,6 +177,17 @@ optimizer.step()
     ) -> Iterable[Finding]:
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
+        for site, first in _replicated(objects):
+            yield self.finding(
+                message=f"a model that `{ir.last_name(first.call.func)}` has wrapped is given to "
+                "`DataParallel`",
+                severity=Severity.WARNING,
+                place=locator.place(site.call.site),
+                related=(Related("already wrapped here", locator.place(first.call.site)),),
+                effect="each process copies the wrapper to all GPUs of the node, and the copies do "
+                "not average gradients",
+                help="Wrap the model in `DistributedDataParallel` alone",
+            )
         for site, wrapper in _wraps(objects):
             before = next(_wrapped_before(objects, site, wrapper), None)
             if before is None:
@@ -190,6 +203,29 @@ optimizer.step()
                 "two prefixes",
                 help="Wrap the model once",
             )
+
+
+def _replicated(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]:
+    """The calls of ``DataParallel`` that are given a model in DDP on all ways, and its wrap."""
+    for site in objects.calls_to("torch.nn.parallel.DataParallel"):
+        given = objects.argument(site, "module", 0).value
+        origins = objects.origins(given, site.point) if given is not None else ()
+        wraps = [
+            each.site
+            for each in origins
+            if each.site is not None and not each.attributes and each.site.call is not site.call
+        ]
+        others = [each for each in origins if each.call is not site.call]
+        if len(wraps) == len(others) and all(objects.is_call_to(each, *DDP) for each in wraps):
+            if wraps and all(_comes_first(each.point, site.point) for each in wraps):
+                yield site, wraps[0]
+
+
+def _comes_first(one: Point, two: Point) -> bool:
+    """Is a statement run before another of its function?"""
+    return (
+        one.scope is two.scope and one.statement.site < two.statement.site and not exclude(one, two)
+    )
 
 
 def _wraps(objects: Objects) -> Iterator[tuple[CallSite, Entry]]:
