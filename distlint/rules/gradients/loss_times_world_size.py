@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects.objects import objects_of
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.objects import Objects
-    from distlint.analyzer.static.reaching_definitions import Path, Point
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.gradients._steps import Backward
     from distlint.source.document import Document
 
 _WORLD = re.compile(r"^(?:get_)?world_?size$|^num_replicas$|^num_processes$", re.IGNORECASE)
+_ACCUMULATION = re.compile(r"accum|grad_acc|micro", re.IGNORECASE)
 _MEETS = re.compile(r"reduce|gather|register_comm_hook|scatter|broadcast")
 _LOSSES = (
     "cross_entropy", "mse_loss", "nll_loss", "l1_loss", "smooth_l1_loss", "kl_div", "huber_loss",
@@ -68,7 +69,8 @@ class LossTimesWorldSize(SourceRule):
 
     ## What is reported
 
-    `loss * world_size` before `backward()`, in a file that wraps its model in
+    `loss * world_size` before `backward()`, also in one expression with the loss or the backward
+    pass and divided by the number of accumulated batches, in a file that wraps its model in
     `DistributedDataParallel`, if the loss is one of torch's with its default mean reduction, and
     nothing in the file is reduced or gathered.
 
@@ -168,8 +170,7 @@ assert torch.allclose(model.module.weight.grad, alone), "the gradient grew with 
             return
         locator = locators.of(module.key)
         for backward in backwards(objects):
-            loss = path_of(backward.loss)
-            for factor in _factors(objects, backward, loss) if loss is not None else ():
+            for factor in _factors(objects, backward):
                 yield self.finding(
                     message="mean loss is multiplied by the world size",
                     severity=Severity.WARNING,
@@ -180,23 +181,62 @@ assert torch.allclose(model.module.weight.grad, alone), "the gradient grew with 
                 )
 
 
-def _factors(objects: Objects, backward: Backward, loss: Path) -> Iterator[ir.Stmt]:
-    """The statements before a backward pass that multiply its mean loss by the world size."""
-    means = False
-    for point in objects.points_in(backward.site.point.scope):
+def _factors(objects: Objects, backward: Backward) -> Iterator[ir.Stmt]:
+    """The statements up to a backward pass that multiply its mean loss by the world size."""
+    last = _product(backward.loss)
+    loss = path_of(last.value) if last is not None else None
+    means, end = False, backward.site.point
+    points = objects.points_in(end.scope) if loss is not None else ()
+    for point in sorted(points, key=lambda each: each.statement.site):
         statement = point.statement
-        if statement.site >= backward.site.point.statement.site:
-            return
+        if statement.site >= end.statement.site:
+            break
         if isinstance(statement, ir.Assign) and any(path_of(t) == loss for t in statement.targets):
-            if means and _is_times_world(statement.value, loss):
+            made = _product(statement.value)
+            means = made is not None and (
+                (means and path_of(made.value) == loss) or _is_mean(objects, made.value, point)
+            )
+            if means and made is not None and made.by_world:
                 yield statement
-            else:
-                means = _is_mean(objects, statement.value, point)
         elif isinstance(statement, ir.AugAssign) and path_of(statement.target) == loss:
             if means and statement.op.startswith("*") and _is_world(statement.value):
                 yield statement
-            else:
+            elif not (statement.op.startswith("/") and _is_accumulation(statement.value)):
                 means = False
+    if last is not None and last.by_world and (means or _is_mean(objects, last.value, end)):
+        yield end.statement
+
+
+class _Product(NamedTuple):
+    """A value, and whether it is multiplied by the world size."""
+
+    value: ir.Expr
+    by_world: bool
+
+
+def _product(node: ir.Expr) -> _Product | None:
+    """The one value that is scaled by numbers, by the world size or for accumulation."""
+    above, below = _split(node)
+    world = [each for each in above if _is_world(each)]
+    values = [each for each in above if not _is_world(each) and not isinstance(each, ir.Literal)]
+    if len(values) != 1 or len(world) > 1 or not all(map(_is_accumulation, below)):
+        return None
+    return _Product(values[0], bool(world))
+
+
+def _split(node: ir.Expr) -> tuple[list[ir.Expr], list[ir.Expr]]:
+    """The factors of a product, and what it is divided by."""
+    if isinstance(node, ir.Binary) and node.op in ("*", "/"):
+        (left, under), (right, other) = _split(node.left), _split(node.right)
+        if node.op == "*":
+            return left + right, under + other
+        return left + other, under + right
+    return [node], []
+
+
+def _is_accumulation(node: ir.Expr) -> bool:
+    """Is it a number, or that of the batches of which a step accumulates gradients?"""
+    return isinstance(node, ir.Literal) or bool(_ACCUMULATION.search(ir.last_name(node)))
 
 
 def _is_mean(objects: Objects, value: ir.Expr, point: Point) -> bool:
@@ -213,13 +253,6 @@ def _is_mean(objects: Objects, value: ir.Expr, point: Point) -> bool:
         and objects.argument(each, "reduction").absent
         for each in made
     )
-
-
-def _is_times_world(value: ir.Expr, loss: Path) -> bool:
-    if not isinstance(value, ir.Binary) or value.op != "*":
-        return False
-    sides = (value.left, value.right)
-    return any(path_of(one) == loss and _is_world(two) for one, two in (sides, sides[::-1]))
 
 
 def _is_world(node: ir.Expr) -> bool:
