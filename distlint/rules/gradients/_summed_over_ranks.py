@@ -275,7 +275,7 @@ def _is_of_ranks(statement: ir.Stmt) -> bool:
 
 
 def _divides(objects: Objects, flow: Flow, after: Point, known: ir.Expr) -> bool:
-    """Does a statement behind a place divide what is made of a variable, or hand it to a method?"""
+    """Does a later statement divide what is made of a variable, or hand it to a method?"""
     for point in objects.points_in(after.scope):
         statement = point.statement
         if statement.site <= after.statement.site and not _repeats_with(point, after):

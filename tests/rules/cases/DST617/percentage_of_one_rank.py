@@ -13,7 +13,7 @@ def percent(model, loader):
     return 100.0 * hits.item() / seen  # expect: DST617
 
 
-def percent_behind(model, loader):
+def percent_after(model, loader):
     hits = seen = 0
     with torch.no_grad():
         for images, labels in loader:
@@ -39,7 +39,7 @@ def main(model, data, test_data):
     best = 0
     for epoch in range(3):
         score, other = percent(model, loader), percent_of_all(model, loader)
-        third = percent_behind(model, loader)
+        third = percent_after(model, loader)
         if dist.get_rank() == 0:
             print(score, other, third)
 
@@ -47,7 +47,7 @@ def main(model, data, test_data):
 def other(model, test_data):
     loader = DataLoader(test_data, 8, sampler=DistributedSampler(test_data, shuffle=False))
     first = percent(model, loader)
-    second = percent_behind(model, loader)
+    second = percent_after(model, loader)
     third = percent_of_all(model, loader)
     if dist.get_rank() == 0:
         print(first, second, third)
