@@ -31,8 +31,8 @@ def local_value(
     kinds = [value for value in keywords.values() if isinstance(value, v.External)]
     generator = generator_in(keywords)
     if generator is not None:
-        own = generator.local
-        return unknown("call", entry.name, machine.here(site), *kinds, local=own, fresh=True)
+        is_local = generator.local
+        return unknown("call", entry.name, machine.here(site), *kinds, local=is_local, fresh=True)
     if source.form == "handler":
         note_handler(machine, arguments.get(source.handler) if source.handler else None)
         return unknown("call", entry.name, *args)

@@ -14,7 +14,9 @@ def train(sample):
 
 
 def share(data):
-    for sample in data[rank * len(data) // world : (rank + 1) * len(data) // world]:  # expect: DST113
+    for sample in data[
+        rank * len(data) // world : (rank + 1) * len(data) // world
+    ]:  # expect: DST113
         train(sample)
 
 

@@ -3,7 +3,8 @@ import torch.distributed as dist
 
 def node_groups(size):
     world = dist.get_world_size()
-    return [dist.new_group(list(range(a, a + size))) for a in range(0, world, size)]  # expect: DST120
+    starts = range(0, world, size)
+    return [dist.new_group(list(range(a, a + size))) for a in starts]  # expect: DST120
 
 
 def node_mean(value, rank, size):
