@@ -116,7 +116,7 @@ def test_the_words_of_the_rules_are_written_down() -> None:
         (b"import torch\n", False),
         (b"import torch\n\ntorch.load('a.pt')\n", True),
         (b"import torch\n\nnumber = abs(hash(name)) % 4\n", True),
-        (b"import torch\n\nkey = hash(name)\n", False),
+        (b"import torch\n\nkey = hashed(name)\n", False),
         (b"import torch\n\nif rank == 0:\n    print()\n", True),
         (b"import torch\n\nfrom functools import partial, reduce\n", True),
         (b"import torch\n\nimport torch.nn as nn\n\nreduced = nn.Linear(1, 1)\n", False),

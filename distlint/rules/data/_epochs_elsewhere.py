@@ -107,10 +107,10 @@ def _with_loaders(start: tuple[Holder, ...]) -> tuple[Holder, ...]:
 
 
 def is_looked_at(objects: Objects, site: CallSite) -> bool:
-    return (
-        site.name in ONLY_LOOKS
-        or site.name in ("DataLoader", "BatchSampler", *NAMESPACES)
-        or goes_through_argument(objects, site)
+    if site.name in ONLY_LOOKS:  # unless it is a function of the project: its own `cycle`
+        return called_elsewhere(objects.module, site.call.func) is None
+    return site.name in ("DataLoader", "BatchSampler", *NAMESPACES) or goes_through_argument(
+        objects, site
     )
 
 
@@ -197,5 +197,9 @@ def _repeated(
 
 
 def _trains(holder: Holder, use: Point, where: Objects) -> bool:
-    """Do the files of the loops train, or the functions that are called in them?"""
-    return trains_near(holder.objects, use) or not where.module.tokens.isdisjoint(TRAINS)
+    """Do the files of the loops train, the functions that they call, or who takes from them?"""
+    if trains_near(holder.objects, use) or not where.module.tokens.isdisjoint(TRAINS):
+        return True
+    function, giver = use.scope.function, holder.giver
+    passes_on = function is not None and function.generator  # `cycle(loader)`
+    return passes_on and giver is not None and not giver.objects.module.tokens.isdisjoint(TRAINS)

@@ -7,8 +7,9 @@ may run, or is not known, may have made the group.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from distlint.analyzer import ir
@@ -54,6 +55,19 @@ class Event:
         return self.call is self.inner
 
 
+@dataclass(slots=True)
+class _Walk:
+    """What is looked for in the statements of one scope, and how often functions were followed."""
+
+    uses: Uses
+    followed: Counter[ir.Function] = field(default_factory=Counter)
+
+    def may_follow(self, function: ir.Function) -> bool:
+        """The second call of a function may make the group again; a third shows nothing more."""
+        self.followed[function] += 1
+        return self.followed[function] <= 2
+
+
 def before_made(objects: Objects, uses: Uses) -> Iterator[tuple[Event, Event]]:
     """A use of the group, or the first making, and the making that comes after it, both sure.
 
@@ -61,7 +75,7 @@ def before_made(objects: Objects, uses: Uses) -> Iterator[tuple[Event, Event]]:
     """
     for scope in objects.names.scopes:
         found: list[Event] = []
-        for event in _events(objects, scope, uses):
+        for event in _events(objects, scope, _Walk(uses)):
             if event.kind == "may make":
                 found = [each for each in found if each.kind == "make"]
                 if not found:
@@ -81,7 +95,7 @@ def before_made(objects: Objects, uses: Uses) -> Iterator[tuple[Event, Event]]:
 
 
 def _events(
-    objects: Objects, scope: Scope, uses: Uses, functions: tuple[ir.Function, ...] = ()
+    objects: Objects, scope: Scope, walk: _Walk, functions: tuple[ir.Function, ...] = ()
 ) -> Iterator[Event]:
     """In the order in which they come; of a function that is called, what comes in any case."""
     may_have_left = False
@@ -91,10 +105,10 @@ def _events(
         for call in _calls_within(statement) if unsure else _calls_made(statement):
             site = CallSite(call, point)
             if unsure or (may_have_left and functions):
-                if _may_make(objects, site, _DEPTH):
+                if _may_make(objects, site, _DEPTH, set()):
                     yield Event("may make", call, statement, objects, call)
             else:
-                yield from _of_call(objects, site, statement, uses, functions)
+                yield from _of_call(objects, site, statement, walk, functions)
         if isinstance(statement, ir.Return):
             return
         may_have_left = may_have_left or (unsure and _may_leave(statement))
@@ -104,7 +118,7 @@ def _of_call(
     objects: Objects,
     site: CallSite,
     statement: ir.Stmt,
-    uses: Uses,
+    walk: _Walk,
     functions: tuple[ir.Function, ...],
 ) -> Iterator[Event]:
     call = site.call
@@ -112,16 +126,18 @@ def _of_call(
         yield Event("make", call, statement, objects, call)
     elif site.name == _DESTROYS:
         yield Event("destroy", call, statement, objects, call)
-    elif uses(objects, site):
+    elif walk.uses(objects, site):
         yield Event("use", call, statement, objects, call)
     else:
         found = _called(objects, site)
         scope = found[0].scope_of(found[1]) if found is not None else None
         if found is None or scope is None or not _is_plain(found[1], functions):
-            if _may_make(objects, site, _DEPTH):
+            if _may_make(objects, site, _DEPTH, set()):
                 yield Event("may make", call, statement, objects, call)
             return
-        for event in _events(found[0], scope, uses, (*functions, found[1])):
+        if not walk.may_follow(found[1]):
+            return
+        for event in _events(found[0], scope, walk, (*functions, found[1])):
             yield replace(event, call=call, statement=statement)
 
 
@@ -215,8 +231,11 @@ def _called(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function] | N
     return function_called(objects, site)
 
 
-def _may_make(objects: Objects, site: CallSite, depth: int) -> bool:
-    """May a call make the group, as far as its name or its function says?"""
+def _may_make(objects: Objects, site: CallSite, depth: int, seen: set[ir.Function]) -> bool:
+    """May a call make the group, as far as its name or its function says?
+
+    Functions that were ``seen`` do not.
+    """
     if site.name in _MAKERS or objects.is_call_to(site, INIT):
         return True
     found = _called(objects, site)
@@ -224,11 +243,14 @@ def _may_make(objects: Objects, site: CallSite, depth: int) -> bool:
         known = objects.called(site).partition(".")[0] in _LIBRARIES
         return not known and site.name not in _HARMLESS and bool(_MAY_MAKE.search(site.name))
     where, function = found
+    if function in seen:
+        return False
+    seen.add(function)
     if not depth:
         return any(_INIT in each.words for each in where.module.import_closure())
     scope = where.scope_of(function)
     return scope is None or any(
-        _may_make(where, CallSite(call, Point(scope, around)), depth - 1)
+        _may_make(where, CallSite(call, Point(scope, around)), depth - 1, seen)
         for statement, around in placed(function.body)
         for call in calls_of(statement)
     )

@@ -32,7 +32,8 @@ _IMPORTING = frozenset({"spawn", "forkserver"})
 _MAIN_ONLY = frozenset({"__name__", "parent_process", "current_process"})
 """What a test of the main process asks for."""
 
-_DEPTH = 5
+_MOST = 200
+"""Functions that are looked into."""
 
 
 class SpawnWithoutGuard(SourceRule):
@@ -177,8 +178,9 @@ main()  # expect: DST516
         if document.is_test or guards_of(module, catalogue).launchers.is_notebook:
             return
         objects = objects_of(module, catalogue)
+        seen: set[ir.Function] = set()
         for site in _run_by_import(objects):
-            if _starts_processes(objects, site, 0):
+            if _starts_processes(objects, site, seen):
                 yield self.finding(
                     message="processes are spawned whenever the script is imported",
                     severity=Severity.ERROR,
@@ -207,12 +209,10 @@ def _is_guarded(site: CallSite) -> bool:
     )
 
 
-def _starts_processes(objects: Objects, site: CallSite, depth: int) -> bool:
+def _starts_processes(objects: Objects, site: CallSite, seen: set[ir.Function]) -> bool:
     """Does a call start processes that import the script, itself or by what it calls?"""
     if _spawns(objects, site):
         return True
-    if depth == _DEPTH:
-        return False
     function = objects.callee(site)
     if isinstance(function, ir.Class):
         return False
@@ -221,11 +221,12 @@ def _starts_processes(objects: Objects, site: CallSite, depth: int) -> bool:
         if there is None:
             return False
         objects, function = objects_in(there[0]), there[1]
+    if function in seen or len(seen) > _MOST:
+        return False
+    seen.add(function)
     scope = objects.scope_of(function)
     inner = list(objects.calls_in(scope, objects.called_names)) if scope is not None else []
-    return any(
-        _starts_processes(objects, each, depth + 1) for each in inner if not _is_guarded(each)
-    )
+    return any(_starts_processes(objects, each, seen) for each in inner if not _is_guarded(each))
 
 
 def _spawns(objects: Objects, site: CallSite) -> bool:

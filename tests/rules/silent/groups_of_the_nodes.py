@@ -24,7 +24,7 @@ class Hierarchy:
 
 
 def by_devices(tensor):
-    devices = torch.cuda.device_count()
+    devices = torch.cuda.device_count() or 1
     group = None
     for first in range(0, dist.get_world_size(), devices):
         members = list(range(first, first + devices))

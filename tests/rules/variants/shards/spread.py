@@ -14,9 +14,8 @@ def train(sample):
 
 
 def share(data):
-    for sample in data[
-        rank * len(data) // world : (rank + 1) * len(data) // world
-    ]:  # expect: DST113
+    size = len(data)
+    for sample in data[rank * size // world : (rank + 1) * size // world]:  # expect: DST113
         train(sample)
 
 

@@ -1,0 +1,4 @@
+def cycle(loader):
+    while True:
+        for batch in loader:
+            yield batch
