@@ -188,7 +188,7 @@ class Iterations(Merging):
             self.k = self.push(statement.orelse, 0, k.next)
             return None
         extra = self.extra_turns(statement) + self.counts_on(statement, outer, index)
-        extra = extra or int(self.stays_alone(index))
+        extra = extra or int(self.stays_alone(statement, index))
         if index >= LOOP_BOUND + extra:
             if k.next is not None:
                 self.context.loops_cut.add(statement)
@@ -204,11 +204,12 @@ class Iterations(Merging):
         self.k = self.push(statement.body, 0, self.another(k))
         return None
 
-    def stays_alone(self, index: int) -> bool:
-        """May this rank stay in a loop that another one has left, by what each has for itself?"""
-        if index != LOOP_BOUND or self.quiet:
+    def stays_alone(self, statement: ir.While, index: int) -> bool:
+        """May this rank meet others in a loop that another one has left, by what it alone has?"""
+        if index != LOOP_BOUND or self.quiet or self.one is None:
             return False
-        return self.one is not None and any(isinstance(question, tuple) for question in self.known)
+        is_own = any(isinstance(question, tuple) for question in self.known)
+        return is_own and self.context.meets(self.frame, statement.body)
 
     def is_undecided(self, test: ir.Expr) -> bool:
         """Does a loop go on for no reason that is known?"""

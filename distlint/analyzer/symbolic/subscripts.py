@@ -13,6 +13,8 @@ from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.values import UNEVEN, Const, Unknown, Value, const, unknown
 from distlint.analyzer.symbolic.values.facts import is_truth_value
 
+_CALLED = (v.Func, v.Method, v.Partial)
+"""Functions: which of two is called has to be decided."""
 _MASKS = frozenset({"==", "<", ">=", "not", "&", "|", "~", "both", "either"})
 """Operators that make the mask of a selection."""
 
@@ -157,8 +159,10 @@ def _by_truth(machine: Interpreter, base: Value, index: Value) -> Value | None:
     then, orelse = found
     if then is None or orelse is None or not isinstance(test, Unknown):
         return None
-    if not (v.is_plain(then) and v.is_plain(orelse)):
+    if isinstance(then, _CALLED) and isinstance(orelse, _CALLED):
         return then if machine.truth(test, machine.site) else orelse
+    if not (v.is_plain(then) and v.is_plain(orelse)):
+        return None
     return v.phi(test.args[0], orelse, then) if test.op == "not" else v.phi(test, then, orelse)
 
 
