@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from distlint.catalogue import RUNTIME
@@ -315,6 +315,12 @@ class Catalogue:
         """The same for values equal on all ranks, such as ``world_size``."""
         entry = self._bare_names.get(name)
         return entry.uniform if entry else None
+
+    @cached_property
+    def communicating_classes(self) -> frozenset[str]:
+        """The classes that have a method which is a collective."""
+        owners = (e.name.rpartition(".")[0] for e in self.entries() if e.collective is not None)
+        return frozenset(name for name in owners if name.rpartition(".")[2][:1].isupper())
 
     def entries(self) -> Iterator[Entry]:
         """All entries with a dotted name."""

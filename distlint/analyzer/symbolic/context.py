@@ -24,7 +24,7 @@ from distlint.analyzer.symbolic.crossings import Crossing
 from distlint.analyzer.symbolic.loops import Loops
 from distlint.analyzer.symbolic.state import Disagreement, Frame, OverBudget
 from distlint.analyzer.symbolic.state_abstraction import StateAbstraction
-from distlint.analyzer.symbolic.values import Value
+from distlint.analyzer.symbolic.values import Obj, Value
 from distlint.source.incomplete import Reason
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class ExecutionContext:
         self._continuations: dict[tuple[object, ...], Any] = {}
         self.hierarchy: dict[ir.Class, tuple[ir.Class | str, ...]] = {}
         """The bases of each class of the project, as far as they have been asked for."""
+        self.made_by_function: dict[ir.Function, Obj | None] = {}
+        """The object of a framework that a function makes for its callers, where that is known."""
         self.with_buffers: dict[ir.Class | ir.Function, bool | None] = {}
         """Which classes and factories make modules with buffers, as far as it has been asked."""
         self.shapes = CodeShapes()

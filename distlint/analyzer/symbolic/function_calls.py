@@ -10,6 +10,7 @@ from distlint.analyzer.symbolic.class_hierarchy import kind_of, mro
 from distlint.analyzer.symbolic.collectives import Collectives
 from distlint.analyzer.symbolic.continuations import ReturnToCaller
 from distlint.analyzer.symbolic.decorators import call_decorated
+from distlint.analyzer.symbolic.factory_results import made_by
 from distlint.analyzer.symbolic.framework_names import MODULE
 from distlint.analyzer.symbolic.opaque_calls import pass_over
 from distlint.analyzer.symbolic.parameters import unbound_param
@@ -67,6 +68,9 @@ def call_function(
     if skips(machine, function, args, keywords, captured(machine, target)):
         for stream in sorted(machine.context.effects.seeds(function)):
             machine.store[(SEEDED, stream)] = const(True)
+        made = made_by(machine, function)
+        if made is not None:
+            return v.obj(made.kind, machine.number("made", machine.here(site)), None, made.marks)
         return unknown("call", *label, *weighed(machine, function, given, keywords))
     depth = machine.frame.depth + 1
     is_counted = any(isinstance(arg, Const) and type(arg.value) is int for arg in args)
