@@ -14,6 +14,7 @@ from distlint.analyzer.static.reaching_definitions import Point
 
 MAKER = "torch.distributed.new_group"
 _ENDS = frozenset({"destroy_process_group", "init_process_group", "abort"})
+_ASKS = frozenset({"get_world_size", "get_rank", "get_group_rank", "get_process_group_ranks"})
 _DEPTH = 3
 """How many calls lie between the loop and the function."""
 STEADY = frozenset(
@@ -195,9 +196,26 @@ def _is_used(objects: Objects, made: CallSite) -> bool:
             isinstance(node, ir.Name) and node.id in names for node in nodes_of(statement)
         )
         if mentions and not _communicates(objects, point, None):
-            return False
+            if not _only_asks(statement, names):
+                return False
+            continue
         used = used or mentions
     return used
+
+
+def _only_asks(statement: ir.Stmt, names: frozenset[str]) -> bool:
+    """Does a statement do nothing with a group but ask for its size, or the rank in it?"""
+    asked = {
+        id(argument.value)
+        for node in nodes_of(statement)
+        if isinstance(node, ir.Call) and ir.last_name(node.func) in _ASKS
+        for argument in node.args
+    }
+    return all(
+        id(node) in asked
+        for node in nodes_of(statement)
+        if isinstance(node, ir.Name) and node.id in names
+    )
 
 
 def _communicates(objects: Objects, point: Point, group: ir.Call | None) -> bool:
