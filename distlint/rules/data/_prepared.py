@@ -31,12 +31,32 @@ def prepared_loaders(objects: Objects) -> Iterator[tuple[CallSite, Made]]:
 
 def _given(objects: Objects, site: CallSite) -> Iterator[tuple[ir.Expr, Point]]:
     """What a call is given, also one by one, or as the items of a list or a dict."""
-    for argument in site.call.args:
+    for index, argument in enumerate(site.call.args):
+        if _is_dropped(site, index):
+            continue
         if argument.star == "*":
             yield from _items(objects, argument.value, site.point)
         else:
             yield argument.value, site.point
             yield from _one_by_one(objects, argument.value, site.point)
+
+
+def _is_dropped(site: CallSite, index: int) -> bool:
+    """Is what becomes of an argument not used: ``_, model = prepare(loader, model)``?"""
+    statement, args = site.point.statement, site.call.args
+    if isinstance(statement, ir.Evaluate):
+        return statement.value is site.call
+    if not isinstance(statement, ir.Assign) or statement.value is not site.call:
+        return False
+    if any(argument.star for argument in args[: index + 1]):
+        return False
+    return all(
+        isinstance(target, ir.Display)
+        and len(target.items) == len(args)
+        and isinstance(item := target.items[index], ir.Name)
+        and not item.id.strip("_")
+        for target in statement.targets
+    )
 
 
 def _items(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[ir.Expr, Point]]:
