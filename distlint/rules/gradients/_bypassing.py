@@ -64,6 +64,7 @@ class Bypasses:
             wrapped_modules(objects, lambda origin: _unwrapped(objects, origin) is not None)
         )
         self._calls: dict[int, list[Called]] = {}
+        self._functions: dict[int, list[tuple[CallSite, ir.Function]]] = {}
 
     def of(self, backward: Backward, depth: int = _DEPTH) -> Iterator[tuple[CallSite, Wrapper]]:
         """The calls of bare modules that a loss comes from, where the wrapper is never called."""
@@ -90,21 +91,30 @@ class Bypasses:
     def _places(self, backward: Backward, depth: int) -> Iterator[Backward]:
         """A backward pass, and where the functions of the file return what it starts from."""
         yield backward
-        objects, scope = self._objects, backward.site.point.scope
-        for point in objects.points_in(scope) if depth else ():
-            for node in calls_of(point.statement):
-                site = CallSite(node, point)
-                function = objects.callee(site)
-                if (
-                    not isinstance(function, ir.Function)
-                    or function.generator
-                    or point.statement.site > backward.site.point.statement.site
-                    or evaluates(point)
-                    or not _reaches(site, backward)
-                ):
-                    continue
-                for value, at in returned_by(objects, function):
-                    yield from self._places(Backward(CallSite(node, at), value), depth - 1)
+        scope = backward.site.point.scope
+        for site, function in self._functions_in(scope) if depth else ():
+            if (
+                site.point.statement.site > backward.site.point.statement.site
+                or evaluates(site.point)
+                or not _reaches(site, backward)
+            ):
+                continue
+            for value, at in returned_by(self._objects, function):
+                yield from self._places(Backward(CallSite(site.call, at), value), depth - 1)
+
+    def _functions_in(self, scope: Scope) -> list[tuple[CallSite, ir.Function]]:
+        """The calls of functions of the file in a function."""
+        if id(scope) not in self._functions:
+            self._functions[id(scope)] = [
+                (site, function)
+                for point in self._objects.points_in(scope)
+                for node in calls_of(point.statement)
+                if isinstance(
+                    function := self._objects.callee(site := CallSite(node, point)), ir.Function
+                )
+                and not function.generator
+            ]
+        return self._functions[id(scope)]
 
     def _in(self, backward: Backward) -> list[Called]:
         scope = backward.site.point.scope
@@ -132,7 +142,7 @@ class Bypasses:
     def _given(self, site: CallSite) -> Iterator[Called]:
         if isinstance(self._objects.callee(site), ir.Function) or ir.last_name(
             site.call.func
-        ) in _UNWRAPS | {"hasattr", "getattr", "isinstance"}:
+        ) in _UNWRAPS | {"hasattr", "getattr", "isinstance", "compile"}:
             return
         for argument in site.call.args:
             if isinstance(argument.value, (ir.Name, ir.Attribute)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.batches import is_agreement
@@ -24,6 +25,19 @@ _DEPTH = 3
 """Through how many calls a function is followed that may ask the other ranks."""
 
 
+_Moves = tuple[dict[Path, set[Path]], dict[Path, set[Path]]]
+_KNOWN: WeakKeyDictionary[Objects, dict[int, _Moves]] = WeakKeyDictionary()
+
+
+def _reached(start: Path, moves: _Moves, way: int) -> set[Path]:
+    found, open_ = {start}, [start]
+    while open_:
+        more = moves[way].get(open_.pop(), set()) - found
+        found |= more
+        open_ += more
+    return found
+
+
 class Flow:
     """What a variable of a function comes from, and what comes of it.
 
@@ -34,17 +48,31 @@ class Flow:
         self, objects: Objects, scope: Scope, name: str | Path, made_by: ir.Call | None = None
     ) -> None:
         self._objects, self._scope, self._made_by = objects, scope, made_by
-        self._points = sorted(objects.points_in(scope), key=lambda each: each.statement.site)
         start = (name,) if isinstance(name, str) else name
-        self.made: set[Path] = {start}
-        self.sources: set[Path] = {start}
-        for _ in range(3):
-            for point in self._points:
-                targets, values = self._moved(point.statement)
-                if not values.isdisjoint(self.made):
-                    self.made |= targets
-                if not targets.isdisjoint(self.sources):
-                    self.sources |= values
+        moves = self._moves()
+        self.made = _reached(start, moves, 0)
+        self.sources = _reached(start, moves, 1)
+
+    @property
+    def _points(self) -> list[Point]:
+        points = self._objects.points_in(self._scope)
+        return sorted(points, key=lambda each: each.statement.site)
+
+    def _moves(self) -> _Moves:
+        """What each statement gives a value, by what it is made of; and the other way round."""
+        known = _KNOWN.setdefault(self._objects, {})
+        if self._made_by is None and id(self._scope) in known:
+            return known[id(self._scope)]
+        moves: _Moves = ({}, {})
+        for point in self._objects.points_in(self._scope):
+            targets, values = self._moved(point.statement)
+            for value in values:
+                moves[0].setdefault(value, set()).update(targets)
+            for target in targets:
+                moves[1].setdefault(target, set()).update(values)
+        if self._made_by is None:
+            known[id(self._scope)] = moves
+        return moves
 
     def _moved(self, statement: ir.Stmt) -> tuple[set[Path], set[Path]]:
         """What a statement gives a value, and from what."""
@@ -85,8 +113,8 @@ class Flow:
         found, size = set(self.sources), -1
         while len(found) > size:
             size = len(found)
-            for targets, values in map(self._moved, (point.statement for point in self._points)):
-                if any(path[: len(each)] == each for each in targets for path in found):
+            for target, values in self._moves()[1].items():
+                if any(path[: len(target)] == target for path in found):
                     found |= values  # also of ``output`` for ``output.loss``
         return any(path[0] in names for path in found)
 

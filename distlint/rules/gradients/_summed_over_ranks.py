@@ -9,7 +9,7 @@ from functools import lru_cache
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import calls_elsewhere, objects_in
 from distlint.analyzer.static.journeys import function_called
-from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of
+from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
@@ -41,26 +41,46 @@ _DEPTH = 2
 
 def own_counts(objects: Objects) -> Iterator[tuple[Point, CallSite]]:
     """Where a sum over all ranks is divided by the count of one rank, and where it is reduced."""
+    divided: dict[int, _Quotients] = {}
     for site in _reductions(objects):
         given = _given(objects, site)
-        if given is None or _knows_world(site.point.scope.function):
+        scope = site.point.scope
+        if given is None or _knows_world(scope.function):
             continue
-        flow = Flow(objects, site.point.scope, given)
-        for point in objects.points_in(site.point.scope):
-            if point.statement.site > site.point.statement.site and any(
-                _is_by_own_count(objects, node, point, flow, site)
-                for node in quotients(point.statement)
-            ):
+        if id(scope) not in divided:
+            divided[id(scope)] = _quotients_in(objects, scope)
+        flow = Flow(objects, scope, given)
+        after = [
+            (node, point)
+            for path in sorted(flow.made)
+            for node, point in divided[id(scope)].get(path, ())
+            if point.statement.site > site.point.statement.site
+        ]
+        for node, point in sorted(after, key=lambda each: each[1].statement.site):
+            if _is_by_own_count(objects, node, point, flow, site):
                 yield point, site
                 break
 
 
+_Quotients = dict[Path, list[tuple[ir.Binary, Point]]]
+
+
+def _quotients_in(objects: Objects, scope: Scope) -> _Quotients:
+    """The quotients of a function, by what is divided."""
+    found: _Quotients = {}
+    for point in objects.points_in(scope):
+        for node in quotients(point.statement):
+            if isinstance(node, ir.Binary) and node.op == "/":
+                path = scaled_path(node.left)
+                if path is not None:
+                    found.setdefault(path, []).append((node, point))
+    return found
+
+
 def _is_by_own_count(
-    objects: Objects, node: ir.Expr, point: Point, flow: Flow, site: CallSite
+    objects: Objects, node: ir.Binary, point: Point, flow: Flow, site: CallSite
 ) -> bool:
     """Is it the reduced sum, divided by what the loop that made it counts on this rank?"""
-    if not isinstance(node, ir.Binary) or node.op != "/" or scaled_path(node.left) not in flow.made:
-        return False
     count = scaled_path(node.right)
     if count is not None and _is_shared(objects, count, site):
         return False
@@ -73,12 +93,15 @@ def _is_by_own_count(
 
 def added_means(objects: Objects) -> Iterator[tuple[Point, CallSite]]:
     """Means of one rank that are added up over all, and never divided: the mean, the reduction."""
+    assigned: dict[int, _Quotients] = {}
     for site in _reductions(objects):
         scope = site.point.scope
         value = site.call.args[0].value if site.call.args else None
         if value is None or _knows_world(scope.function):
             continue
-        for node, point in _means_in(objects, value, site):
+        if id(scope) not in assigned:
+            assigned[id(scope)] = _assigned_in(objects, scope)
+        for node, point in _means_in(objects, value, site, assigned[id(scope)]):
             if _is_local_mean(objects, node, point) and not (
                 _is_divided_later(objects, node, point)
                 or _is_divided_later(objects, site.call, site.point, _given(objects, site))
@@ -186,7 +209,7 @@ def _is_shared(objects: Objects, count: Path, reduced: CallSite) -> bool:
 
 
 def _means_in(
-    objects: Objects, value: ir.Expr, site: CallSite
+    objects: Objects, value: ir.Expr, site: CallSite, assigned: _Quotients
 ) -> Iterator[tuple[ir.Binary, Point]]:
     """The quotients that a value is, or is made of."""
     for node in expressions_in(value):
@@ -196,17 +219,28 @@ def _means_in(
     if path is None:
         return
     flow = Flow(objects, site.point.scope, path)
-    for point in objects.points_in(site.point.scope):
+    found = {
+        id(node): (node, point)
+        for source in sorted(flow.sources)
+        for node, point in assigned.get(source, ())
+        if point.statement.site < site.point.statement.site
+    }
+    yield from sorted(found.values(), key=lambda each: each[1].statement.site)
+
+
+def _assigned_in(objects: Objects, scope: Scope) -> _Quotients:
+    """The quotients that a function assigns, by what they are assigned to."""
+    found: _Quotients = {}
+    for point in objects.points_in(scope):
         statement = point.statement
-        if statement.site >= site.point.statement.site or not isinstance(
-            statement, (ir.Assign, ir.AugAssign)
-        ):
+        if not isinstance(statement, (ir.Assign, ir.AugAssign)):
             continue
         targets = statement.targets if isinstance(statement, ir.Assign) else (statement.target,)
-        if any(path_of(each) in flow.sources for each in targets):
-            for node in quotients(statement):
+        for node in quotients(statement):
+            for path in filter(None, map(path_of, targets)):
                 if isinstance(node, ir.Binary) and node.op == "/":
-                    yield node, point
+                    found.setdefault(path, []).append((node, point))
+    return found
 
 
 def _is_local_mean(objects: Objects, node: ir.Binary, point: Point) -> bool:
