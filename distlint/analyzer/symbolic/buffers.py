@@ -12,6 +12,7 @@ from distlint.analyzer.symbolic.made_of_modules import (
     class_has_buffers,
     is_known_to_have_buffers,
     is_made_with_buffers,
+    join_verdicts,
 )
 from distlint.analyzer.symbolic.values import Unknown, Value
 
@@ -92,8 +93,7 @@ def _is_made(part: object) -> bool:
 def _any_has_buffers(
     machine: Interpreter, modules: Iterable[Value], within: frozenset[int]
 ) -> bool | None:
-    verdicts = {_module_has_buffers(machine, each, within) for each in modules}
-    return True if True in verdicts else None if None in verdicts else False
+    return join_verdicts(_module_has_buffers(machine, each, within) for each in modules)
 
 
 def _instance_has_buffers(

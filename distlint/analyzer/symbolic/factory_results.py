@@ -7,6 +7,9 @@ from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.framework_names import SELF_RETURNING
 from distlint.analyzer.symbolic.interpreter import Interpreter
 
+_MOST_STEPS = 6
+"""Variables and methods between a call and the return of what it makes."""
+
 
 def made_by(machine: Interpreter, function: ir.Function) -> v.Obj | None:
     """The object of a framework that each return makes, such as a metric: ``return Accuracy()``."""
@@ -18,16 +21,26 @@ def made_by(machine: Interpreter, function: ir.Function) -> v.Obj | None:
 
 
 def _made(machine: Interpreter, function: ir.Function) -> v.Obj | None:
-    module = machine.context.module(function.module)
     returned = [
         each.value for each in ir.statements_of(function.body) if isinstance(each, ir.Return)
     ]
-    if module is None or len(returned) != 1 or function.generator:
+    if not returned or function.generator:
         return None
-    call = _call_of(function, returned[0])
-    if call is None:
+    made = [_made_at(machine, function, node) for node in returned]
+    found = [each for each in made if each is not None]
+    if len(found) < len(made) or len({each.kind for each in found}) > 1:
+        return None
+    marks = frozenset.intersection(*(each.marks for each in found))
+    return v.obj(found[0].kind, found[0].oid, None, marks)
+
+
+def _made_at(machine: Interpreter, function: ir.Function, node: ir.Expr | None) -> v.Obj | None:
+    module, call = machine.context.module(function.module), _call_of(function, node)
+    if module is None or call is None:
         return None
     made = machine.evaluate_statically(module, call.func)
+    if isinstance(made, v.Func):
+        return made_by(machine, made.function)
     if not isinstance(made, v.External):
         return None
     kind = machine.catalogue.canonical(made.name)
@@ -38,17 +51,22 @@ def _made(machine: Interpreter, function: ir.Function) -> v.Obj | None:
 
 
 def _call_of(function: ir.Function, node: ir.Expr | None) -> ir.Call | None:
-    """The call that makes what is returned, without ``.to(device)`` and a variable between."""
-    if isinstance(node, ir.Name):
-        given = [
-            value
-            for target, value, _ in ir.assignments_in(function.body)
-            if isinstance(target, ir.Name) and target.id == node.id
-        ]
-        node = given[0] if len(given) == 1 else None
-    while isinstance(node, ir.Call):
-        func = node.func
-        if not isinstance(func, ir.Attribute) or func.attr not in SELF_RETURNING:
-            return node
-        node = func.value
+    """The call that makes what is returned, without ``.to(device)`` and variables between."""
+    for _ in range(_MOST_STEPS):
+        if isinstance(node, ir.Name):
+            node = _only_value(function, node.id)
+        elif isinstance(node, ir.Call):
+            func = node.func
+            if not isinstance(func, ir.Attribute) or func.attr not in SELF_RETURNING:
+                return node
+            node = func.value
     return None
+
+
+def _only_value(function: ir.Function, name: str) -> ir.Expr | None:
+    given = [
+        value
+        for target, value, _ in ir.assignments_in(function.body)
+        if isinstance(target, ir.Name) and target.id == name
+    ]
+    return given[0] if len(given) == 1 else None

@@ -21,7 +21,7 @@ from distlint.source.incomplete import Reason
 
 GIVEN = "[given]"
 """The field of an object with what its constructor, which was not run, was given."""
-_MODULES = (v.Obj, v.Instance, v.Cls, v.Seq, v.Unknown)
+_MAY_BE_MODULES = (v.Obj, v.Instance, v.Cls, v.Seq, v.Unknown)
 """Values that may be modules, or classes of modules."""
 
 RECURSION = 2
@@ -190,7 +190,7 @@ def _keep_given(machine: Collectives, created: v.Instance, args: list[Value]) ->
     """Note what a module is given, ``Head(backbone)``, where its constructor is not run."""
     if kind_of(machine, created) != MODULE:
         return
-    kept = [each for each in args if isinstance(each, _MODULES)]
+    kept = [each for each in args if isinstance(each, _MAY_BE_MODULES)]
     if kept:
         machine.store[(created.oid, GIVEN)] = v.seq("tuple", kept)
 

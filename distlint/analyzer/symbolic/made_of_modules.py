@@ -110,7 +110,8 @@ def _offered_by(module: Module) -> list[ir.Function]:
     ]
 
 
-def _join(verdicts: Iterable[bool | None]) -> bool | None:
+def join_verdicts(verdicts: Iterable[bool | None]) -> bool | None:
+    """True if one is, else None if one is not known."""
     found = set(verdicts)
     return True if True in found else None if None in found else False
 
@@ -132,7 +133,7 @@ class _Class:
             return True
         if any(map(_registers_a_buffer, functions)):
             return True
-        return _join(self._constructed())
+        return join_verdicts(self._constructed())
 
     def _constructed(self) -> Iterator[bool | None]:
         """What is known of each module that a constructor of the class makes."""

@@ -85,7 +85,7 @@ def least(part: Value) -> Unknown | None:
     """The part of other ranks that has no more items than this one."""
     if not isinstance(part, Unknown) or not is_rest(part):
         return None
-    return _block(part.args[0]) if part.op == "shard" else _countsof_block(part.args[-3])
+    return _block(part.args[0]) if part.op == "shard" else _numbers_of_block(part.args[-3])
 
 
 def _block(base: Value) -> Unknown:
@@ -132,11 +132,11 @@ def numbers(bounds: list[Value]) -> Unknown | None:
         if (bounds[1] is length and _takes_rest(bounds, length)) or _is_one_more(bounds, length):
             return unknown("range", *bounds, length, REST, UNEVEN)
         if _is_block(bounds, length):
-            return _countsof_block(length)
+            return _numbers_of_block(length)
     return None
 
 
-def _countsof_block(length: Value) -> Unknown:
+def _numbers_of_block(length: Value) -> Unknown:
     return unknown("range", BLOCK, length)
 
 

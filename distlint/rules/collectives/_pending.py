@@ -13,7 +13,7 @@ from distlint.analyzer.static.reaching_definitions import Path, Point
 from distlint.rules.collectives._following import Step, following, path_of
 from distlint.rules.collectives._issued import Issued
 
-WAITS = re.compile(r"wait|synchron|barrier|coalesc|flush|join|finish|complete")
+_WAITS = re.compile(r"wait|synchron|barrier|coalesc|flush|join|finish|complete")
 _CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 _OPTIMIZER = re.compile(r"optim|^opt$|_opt$|^opt_")
 _FORGETS = frozenset({"append", "clear", "extend"})
@@ -54,14 +54,20 @@ def _collection(use: Issued) -> Path | None:
 
 def _may_wait(node: ir.Expr, collection: Path, use: Issued) -> bool:
     """Does it wait, look at the handles, or issue another collective?"""
-    if any(WAITS.search(token.lower()) for token in ir.tokens_of(node)):
-        return True
-    for each in expressions_in(node):
-        if isinstance(each, ir.Expr) and path_of(each) == collection:
-            return True
-        if isinstance(each, ir.Call) and _leads_to_waiting(each, use):
-            return True
-    return False
+    return may_wait(node, use) or any(
+        isinstance(each, ir.Expr) and path_of(each) == collection for each in expressions_in(node)
+    )
+
+
+def may_wait(node: ir.Expr, use: Issued) -> bool:
+    """Does it wait, by its words or in a function, or issue another collective after this one?"""
+    return says_wait(node) or any(
+        isinstance(each, ir.Call) and _leads_to_waiting(each, use) for each in expressions_in(node)
+    )
+
+
+def says_wait(node: ir.Expr) -> bool:
+    return any(_WAITS.search(token.lower()) for token in ir.tokens_of(node))
 
 
 def _leads_to_waiting(call: ir.Call, use: Issued) -> bool:
@@ -70,7 +76,7 @@ def _leads_to_waiting(call: ir.Call, use: Issued) -> bool:
         return True
     name = ir.last_name(call.func)
     return any(
-        function.name == name and any(WAITS.search(token) for token in function.tokens)
+        function.name == name and any(_WAITS.search(token) for token in function.tokens)
         for function in use.names.module.functions
     )
 
@@ -96,7 +102,7 @@ def _is_step(call: ir.Call) -> bool:
 def _never_awaited(use: Issued, collection: Path, objects: Objects) -> Step | None:
     """The step of an optimizer in a class that collects handles, and looks at none of them."""
     cls = objects.classes.of_self(use.scope)
-    if cls is None or any(WAITS.search(token.lower()) for token in objects.module.tokens):
+    if cls is None or any(_WAITS.search(token.lower()) for token in objects.module.tokens):
         return None
     found: Step | None = None
     for method in cls.methods.values():

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import expressions_in, placed
+from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.objects.objects import objects_of
 from distlint.fixers import calls, names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import Buffer, Sight, Step, following, path_of
 from distlint.rules.collectives._issued import Issued, issued
-from distlint.rules.collectives._pending import WAITS, used_too_early
+from distlint.rules.collectives._pending import may_wait, says_wait, used_too_early
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ class _Race:
     def _is_managed(self) -> bool:
         """Does a context manager around the call wait for it?"""
         return any(
-            _says_wait(here.owner.context)
+            says_wait(here.owner.context)
             for here in self.use.around
             if isinstance(here.owner, ir.With)
         )
@@ -359,22 +359,7 @@ class _Race:
         return self._waits(step.node) or self.buffer.seen_in(step.node) is Sight.HANDED
 
     def _waits(self, node: ir.Expr) -> bool:
-        return (
-            _says_wait(node)
-            or not _handles(self.use).isdisjoint(ir.tokens_of(node))
-            or any(isinstance(item, ir.Call) and self._meets(item) for item in expressions_in(node))
-        )
-
-    def _meets(self, call: ir.Call) -> bool:
-        """Is it another collective, which may run behind this one, or a function that waits?"""
-        entry = self.use.names.entry(call.func, self.use.scope)
-        if entry is not None and entry.collective is not None:
-            return True
-        name = ir.last_name(call.func)
-        return any(
-            function.name == name and any(WAITS.search(token) for token in function.tokens)
-            for function in self.use.names.module.functions
-        )
+        return may_wait(node, self.use) or not _handles(self.use).isdisjoint(ir.tokens_of(node))
 
     def _uses(self, step: Step, buffer: Buffer) -> bool:
         sight = buffer.seen_in(step.node)
@@ -392,7 +377,3 @@ def _handles(use: Issued) -> frozenset[str]:
     statement = use.statement
     targets = statement.targets if isinstance(statement, ir.Assign) else ()
     return frozenset(target.id for target in targets if isinstance(target, ir.Name))
-
-
-def _says_wait(node: ir.Expr) -> bool:
-    return any(WAITS.search(token.lower()) for token in ir.tokens_of(node))

@@ -128,7 +128,7 @@ def _adds_up(objects: Objects, site: CallSite, depth: int) -> bool:
     return found is not None and _adds_inside(*found, depth - 1)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _adds_inside(objects: Objects, function: ir.Function, depth: int) -> bool:
     """Does a function only add up its first parameter, and return it?"""
     params = [each.name for each in function.params if each.name != "self"]

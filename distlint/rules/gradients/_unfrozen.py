@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.journeys import function_called
+from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
@@ -50,24 +51,33 @@ def module_words(objects: Objects) -> frozenset[str]:
 
 def _flags(objects: Objects) -> Iterator[Flag]:
     for point in objects.points:
-        statement = point.statement
-        if isinstance(statement, ir.Assign):
-            for target in statement.targets:
-                if isinstance(target, ir.Attribute) and target.attr == FLAG:
-                    model = _looped(target.value, point)
-                    if model is not None:
-                        yield Flag(point, model, _constant(statement.value))
+        for model, value in _set_at(point):
+            yield Flag(point, model, _known(objects, value, point))
     for call, point in objects.nodes(ir.Call):
-        func, site = call.func, CallSite(call, point)
-        if isinstance(func, ir.Attribute) and func.attr == f"{FLAG}_":
-            value = objects.constant(objects.argument(site, FLAG, 0), point, True)
-            yield Flag(point, _looped(func.value, point) or func.value, value)
-        else:
-            yield from _by_function(objects, site)
+        yield from _by_function(objects, CallSite(call, point))
 
 
-def _constant(node: ir.Expr) -> object:
-    return node.value if isinstance(node, ir.Literal) else ...
+def _set_at(point: Point) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """The models of which a statement freezes the parameters or not, and what it sets."""
+    statement = point.statement
+    if isinstance(statement, ir.Assign):
+        for target in statement.targets:
+            if isinstance(target, ir.Attribute) and target.attr == FLAG:
+                model = _looped(target.value, point)
+                if model is not None:
+                    yield model, statement.value
+    for call in calls_of(statement):
+        if isinstance(call.func, ir.Attribute) and call.func.attr == f"{FLAG}_":
+            value = call.args[0].value if call.args else ir.Literal(True)
+            yield _looped(call.func.value, point) or call.func.value, value
+
+
+def _known(objects: Objects, node: ir.Expr, point: Point) -> object:
+    """The constant that is set, Ellipsis if it is not known."""
+    if isinstance(node, ir.Literal):
+        return node.value
+    values = {origin.constant for origin in objects.origins(node, point)}
+    return values.pop() if len(values) == 1 else ...
 
 
 def _looped(node: ir.Expr, point: Point) -> ir.Expr | None:
@@ -95,7 +105,7 @@ def _by_function(objects: Objects, site: CallSite) -> Iterator[Flag]:
             yield Flag(site.point, model, value)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _inside(objects: Objects, function: ir.Function) -> tuple[tuple[str, int, object], ...]:
     """The parameters of a function that it takes for models, and what it sets: a constant, or its
     parameter with its position and default.
@@ -106,38 +116,16 @@ def _inside(objects: Objects, function: ir.Function) -> tuple[tuple[str, int, ob
     params = [each.name for each in function.params if not each.star]
     params = params[1:] if function.owner else params
     found: list[tuple[str, int, object]] = []
-    for flag in _own_flags(objects, function):
-        path = path_of(flag.model)
-        if path is None or path[0] not in params or scope is None:
-            continue
-        value: object = flag.value
-        if isinstance(value, ir.Name):
-            position = params.index(value.id) if value.id in params else None
-            value = (value.id, position, ...) if position is not None else ...
-        found.append((path[0], params.index(path[0]), value))
-    return tuple(found)
-
-
-def _own_flags(objects: Objects, function: ir.Function) -> Iterator[Flag]:
-    """What a function itself sets, with the variables that it takes the values from."""
-    scope = objects.scope_of(function)
     for point in objects.points_in(scope) if scope is not None else ():
-        statement = point.statement
-        if isinstance(statement, ir.Assign):
-            for target in statement.targets:
-                if isinstance(target, ir.Attribute) and target.attr == FLAG:
-                    model = _looped(target.value, point)
-                    if model is not None:
-                        yield Flag(point, model, _value(statement.value))
-        call = statement.value if isinstance(statement, ir.Evaluate) else None
-        if isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute):
-            if call.func.attr == f"{FLAG}_":
-                model = _looped(call.func.value, point) or call.func.value
-                yield Flag(point, model, _value(call.args[0].value) if call.args else True)
-
-
-def _value(node: ir.Expr) -> object:
-    return node if isinstance(node, ir.Name) else _constant(node)
+        for model, node in _set_at(point):
+            path = path_of(model)
+            if path is None or path[0] not in params:
+                continue
+            value = _known(objects, node, point)
+            if isinstance(node, ir.Name) and node.id in params:
+                value = (node.id, params.index(node.id), ...)
+            found.append((path[0], params.index(path[0]), value))
+    return tuple(found)
 
 
 def _is_of(objects: Objects, flag: Flag, wrap: CallSite) -> bool:

@@ -59,17 +59,6 @@ def goes_on(handler: ir.Handler) -> bool:
     return True
 
 
-def suppressed(objects: Objects, point: Point) -> bool:
-    """``with contextlib.suppress(Exception):``"""
-    statement = point.statement
-    context = statement.context if isinstance(statement, ir.With) else None
-    return (
-        isinstance(context, ir.Call)
-        and objects.names.dotted(context.func, point.scope) == "contextlib.suppress"
-        and any(ir.last_name(each.value) in _ALL | _OF_JOINING for each in context.args)
-    )
-
-
 def repeats(point: Point) -> bool:
     return any(isinstance(here.owner, _LOOPS) for here in point.around)
 

@@ -9,6 +9,7 @@ from distlint.analyzer.static.callers import calls_elsewhere, objects_in
 from distlint.analyzer.static.names import calls_of, nodes_of
 from distlint.analyzer.static.neighbourhood import files_near
 from distlint.analyzer.static.objects.sites import CallSite
+from distlint.rules.gradients._steps import exclude
 from distlint.rules.setup._device_settings import (
     SETTERS,
     binds,
@@ -44,7 +45,7 @@ def settings_for_others(guards: Guards, init: CallSite) -> list[CallSite]:
     spawned = "fork" not in tokens and any(_is_spawned(guards, each) for each in joining)
     for setting in found:
         setting_up = list(_way_to(objects, setting.point))
-        excluded = any(_exclude(one, other) for one in setting_up for other in joining)
+        excluded = any(_run_apart(one, other) for one in setting_up for other in joining)
         if not excluded and not (spawned and _starts_others(guards, setting_up)):
             return []
     return found
@@ -89,18 +90,11 @@ def _starts_others(guards: Guards, way: list[Point]) -> bool:
     return any(guards.launchers.starts_in(each.scope) for each in way)
 
 
-def _exclude(one: Point, other: Point) -> bool:
+def _run_apart(one: Point, other: Point) -> bool:
     """Do two statements of a function never run both: in two arms, or after an arm that leaves?"""
     if one.scope is not other.scope:
         return False
-    blocks = {id(here.owner): here.block for here in other.around}
-    for here in one.around:
-        if (
-            isinstance(here.owner, ir.If)
-            and blocks.get(id(here.owner), here.block) is not here.block
-        ):
-            return True
-    return _leaves_before(one, other) or _leaves_before(other, one)
+    return exclude(one, other) or _leaves_before(one, other) or _leaves_before(other, one)
 
 
 def _leaves_before(first: Point, second: Point) -> bool:

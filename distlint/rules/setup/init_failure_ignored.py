@@ -18,7 +18,6 @@ from distlint.rules.setup._giving_up import (
     gives_up,
     goes_on,
     repeats,
-    suppressed,
     takes_all,
     takes_failure,
 )
@@ -221,7 +220,7 @@ assert world_size == int(os.environ["WORLD_SIZE"]), "trains alone"
                 continue
             there, call = join
             joined = locators.of(there.module.key).place(call.site)
-            for site in [each.site for each in handlers] or [point.statement.site]:
+            for site in [each.site for each in handlers]:
                 yield self.finding(
                     message="a process that cannot join the group goes on alone",
                     severity=Severity.WARNING,
@@ -235,20 +234,18 @@ assert world_size == int(os.environ["WORLD_SIZE"]), "trains alone"
 
 
 def _handlers(objects: Objects, point: Point) -> list[ir.Handler] | None:
-    """The handlers that go on without a group: none of a ``suppress``; None if nothing does."""
+    """The handlers that go on without a group, also those of ``suppress``; None if none does."""
     statement = point.statement
-    if repeats(point) and not gives_up(point):
+    if not isinstance(statement, ir.Try) or (repeats(point) and not gives_up(point)):
         return None
-    if isinstance(statement, ir.Try):
-        found = [each for each in statement.handlers if takes_failure(each) and goes_on(each)]
-        return found or None
-    return [] if suppressed(objects, point) else None
+    found = [each for each in statement.handlers if takes_failure(each) and goes_on(each)]
+    return found or None
 
 
 def _inside(objects: Objects, point: Point) -> Iterator[Point]:
     """The statements that a try covers, but for those that a loop or another try in it covers."""
     statement = point.statement
-    assert isinstance(statement, (ir.Try, ir.With))
+    assert isinstance(statement, ir.Try)
     depth = len(point.around)
     for each in objects.points_in(point.scope):
         here = each.around[depth] if len(each.around) > depth else None

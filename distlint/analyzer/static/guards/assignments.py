@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import Names, placed
+from distlint.analyzer.static.names import Names, Scope, placed
 from distlint.analyzer.static.reaching_definitions import Point, Search
 
+_Table = dict[str, list[tuple[ir.Expr, Point]]]
 _PUTS = frozenset({"append", "extend", "add", "insert", "update", "put"})
 """Methods that put something into a list, a dict, a set or a queue."""
 _CONTAINERS = frozenset({"list", "dict", "set", "deque", "OrderedDict", "defaultdict", "Queue"})
@@ -25,37 +26,49 @@ class Assignments:
         return self._by_name.get(name, ())
 
     @cached_property
-    def _by_name(self) -> dict[str, list[tuple[ir.Expr, Point]]]:
-        table: dict[str, list[tuple[ir.Expr, Point]]] = {}
+    def _by_name(self) -> _Table:
+        return self._table(_bound)
+
+    @cached_property
+    def _by_attribute(self) -> _Table:
+        """The same without the variables of functions, which no attribute of their name is."""
+        return self._table(_bound, lambda item, scope: isinstance(item, ir.Name) and scope.function)
+
+    @cached_property
+    def _put(self) -> _Table:
+        return self._table(_items_put)
+
+    def _table(
+        self,
+        given_by: Callable[[ir.Stmt], Iterable[tuple[ir.Expr, ir.Expr]]],
+        is_left_out: Callable[[ir.Expr, Scope], object] = lambda item, scope: False,
+    ) -> _Table:
+        """What statements give the places that they name, by the last name of these."""
+        table: _Table = {}
         for scope in self._names.scopes:
             for statement, around in placed(scope.body):
-                for target, value in _bindings(statement):
-                    for item, part in _pairs(target, value):
-                        bound = (part, Point(scope, around))
-                        table.setdefault(ir.last_name(item), []).append(bound)
+                for item, value in given_by(statement):
+                    if not is_left_out(item, scope):
+                        given = table.setdefault(ir.last_name(item), [])
+                        given.append((value, Point(scope, around)))
         return table
+
+    def to_attribute(self, name: str) -> Sequence[tuple[ir.Expr, Point]]:
+        """What is assigned to an attribute of this name, or by the body of a class or the file."""
+        return self._by_attribute.get(name, ())
 
     def reaching(
         self, node: ir.Name | ir.Attribute, point: Point
     ) -> Sequence[tuple[ir.Expr, Point]]:
         """What a name may stand for: what reaches it, if that is known, else all assignments."""
-        known = self.to(ir.last_name(node))
         if not isinstance(node, ir.Name):
-            return [each for each in known if not self._is_of_variable(*each)]
+            return self.to_attribute(node.attr)
+        known = self.to(node.id)
         reaching, complete = Search((node.id,), point.scope).before(point.around)
         statements = {each.point.statement for each in reaching}
         if not complete or any(not isinstance(each.node, ir.Expr) for each in reaching):
             return known
         return [(value, where) for value, where in known if where.statement in statements]
-
-    def _is_of_variable(self, value: ir.Expr, where: Point) -> bool:
-        """Is it the value of a function's variable, which no attribute of its name has?"""
-        return where.scope.function is not None and not any(
-            isinstance(item, ir.Attribute)
-            for target, given in _bindings(where.statement)
-            for item, part in _pairs(target, given)
-            if part is value
-        )
 
     def put_into(
         self,
@@ -71,16 +84,6 @@ class Assignments:
             return ()
         put = self._put.get(ir.last_name(node), ())
         return [(value, where) for value, where in put if where.scope is point.scope]
-
-    @cached_property
-    def _put(self) -> dict[str, list[tuple[ir.Expr, Point]]]:
-        table: dict[str, list[tuple[ir.Expr, Point]]] = {}
-        for scope in self._names.scopes:
-            for statement, around in placed(scope.body):
-                for holder, value in _items_put(statement):
-                    found = table.setdefault(ir.last_name(holder), [])
-                    found.append((value, Point(scope, around)))
-        return table
 
 
 def _is_container(value: ir.Expr) -> bool:
@@ -101,6 +104,12 @@ def _items_put(statement: ir.Stmt) -> Iterator[tuple[ir.Expr, ir.Expr]]:
         func = statement.value.func
         if isinstance(func, ir.Attribute) and func.attr in _PUTS:
             yield from ((func.value, argument.value) for argument in statement.value.args)
+
+
+def _bound(statement: ir.Stmt) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """The names and attributes that a statement binds, each with its part of the value."""
+    for target, value in _bindings(statement):
+        yield from _pairs(target, value)
 
 
 def _bindings(statement: ir.Stmt) -> Iterable[tuple[ir.Expr, ir.Expr]]:

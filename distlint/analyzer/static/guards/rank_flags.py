@@ -104,7 +104,7 @@ class RankFlags:
             return "best" not in name and not self._is_given_alike(name, scope, depth)
         if (name, id(scope.function)) in self._raised:
             return True
-        if isinstance(flag, ir.Attribute) and name in self._raised_in_objects:
+        if isinstance(flag, ir.Attribute) and self._is_set_by_rank(name):
             return True
         for value, where in self._assignments.to(name):
             if any(RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
@@ -232,19 +232,14 @@ class RankFlags:
             if isinstance(target, ir.Name) and under_rank_test(around)
         )
 
-    @cached_property
-    def _raised_in_objects(self) -> frozenset[str]:
-        """Attributes that are set under tests of the rank only, but for False or None elsewhere."""
-        under, others = set[str](), set[str]()
-        for scope in self._objects.names.scopes:
-            for statement, around in placed(scope.body):
-                if not isinstance(statement, ir.Assign):
-                    continue
-                if isinstance(statement.value, ir.Literal) and not statement.value.value:
-                    continue
-                attributes = [t.attr for t in statement.targets if isinstance(t, ir.Attribute)]
-                (under if under_rank_test(around) else others).update(attributes)
-        return frozenset(under - others)
+    def _is_set_by_rank(self, name: str) -> bool:
+        """Is an attribute set under tests of the rank only, but for False or None elsewhere?"""
+        places = [
+            where
+            for value, where in self._assignments.to_attribute(name)
+            if not isinstance(value, ir.Literal) or value.value
+        ]
+        return bool(places) and all(under_rank_test(where.around) for where in places)
 
 
 _FLAGS: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()

@@ -1,0 +1,25 @@
+import torch
+import torch.distributed as dist
+import torchmetrics
+
+
+def build(n):
+    if n == 2:
+        return torchmetrics.Accuracy(task="binary")
+    return torchmetrics.Accuracy(task="multiclass", num_classes=n)
+
+
+def main(model, loader):
+    dist.init_process_group("nccl")
+    meter = build(3)
+    for epoch in range(3):
+        for x, y in loader:
+            meter.update(model(x), y)
+        if dist.get_rank() == 0:  # expect: DST116
+            print(meter.compute().item())
+        meter.reset()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(1, 2)
