@@ -19,7 +19,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.ir.positions import Locator, Locators
 from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.guards.guards import guards_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.symbolic.witness import Witness
 from distlint.catalogue.catalogue import Catalogue, Collective
@@ -133,7 +133,7 @@ class Script:
 
     @cached_property
     def _objects(self) -> Objects:
-        return objects_of(self._module, self._catalogue)
+        return objects_across(self._module, self._catalogue)
 
     def _draft(self) -> Draft:
         return Draft(self._locators.of(self._module.key), self._module, self._catalogue)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache, partial
 from distlint.analyzer.ir.positions import Locators
 from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.guards import guards
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects import objects
 from distlint.analyzer.symbolic.crossings import Crossing, Sites
 from distlint.analyzer.symbolic.entry_points import EntryPointAnalysis
 from distlint.analyzer.symbolic.explanation import witness_of
@@ -58,8 +58,8 @@ def forget() -> None:
     """Drop the trees of the last files, and what was found out about them."""
     drafts.forget()
     guards.forget()
-    for kept in (objects_of, issued):
-        kept.cache_clear()
+    objects.forget()
+    issued.cache_clear()
 
 
 class Search:

@@ -120,6 +120,11 @@ class Module:
                 return (where, found) if where is not None else None
         return None
 
+    def is_imported(self, name: str) -> bool:
+        """Is a module-level name bound by imports alone?"""
+        bound = self.definitions.get(name)
+        return bool(bound) and all(isinstance(each.node, Imported) for each in bound or ())
+
     def has_submodule(self, name: str) -> bool:
         """Is a name of a package bound to its submodule: ``from . import loops``?"""
         assert self.project is not None

@@ -72,6 +72,7 @@ class Project:
         self.memo: dict[object, object] = {}
         """What analyses have found out about the modules, for the files to come."""
         self._catalogues: dict[frozenset[str], Catalogue] = {}
+        self._catalogue_of: dict[Path, Catalogue] = {}
         self._modules: dict[Path, Module | None] = {}
         self.answers: dict[Path, dict[str, Path | None]] = {}
         """What each file has named in imports so far, and where that leads."""
@@ -124,6 +125,12 @@ class Project:
     def catalogue_of(self, module: Module) -> Catalogue:
         """What is known about the frameworks that a module imports, is part of, or is handed
         objects of, and about those that the files which it imports do."""
+        known = self._catalogue_of.get(module.path)
+        if known is None:
+            known = self._catalogue_of[module.path] = self._read_catalogue(module)
+        return known
+
+    def _read_catalogue(self, module: Module) -> Catalogue:
         variables = shipped.words().variables
         named = frozenset(root for name, root in variables.items() if name in module.tokens)
         roots = module.imported_roots | named | {module.package}
@@ -175,6 +182,7 @@ class Project:
         self._unplaced.discard(path)
         self._importers.forget(path)
         self.imported_by.clear()
+        self._catalogue_of.clear()
         self._named.pop(path, None)
         self._belows.clear()
         for leading in self._leading:

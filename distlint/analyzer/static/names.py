@@ -30,6 +30,7 @@ _SHORT = 8
 class Scope:
     """The module's body, or a function that stands somewhere in it."""
 
+    module: Module
     body: ir.Block
     function: ir.Function | None = None
     outer: Scope | None = None
@@ -243,11 +244,12 @@ class Names:
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """The module's body and every function, methods and nested ones included."""
-        found = [Scope(self.module.body)]
+        found = [Scope(self.module, self.module.body)]
         for scope in found:  # grows while it is walked
             for statement, _ in placed(scope.body):
                 found.extend(
-                    Scope(function.body, function, scope) for function in _functions_of(statement)
+                    Scope(self.module, function.body, function, scope)
+                    for function in _functions_of(statement)
                 )
         return tuple(found)
 

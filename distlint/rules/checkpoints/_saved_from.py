@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, expressions_in, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.checkpoints._restored import RESTORES
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def saves_from_cpu(objects: Objects) -> bool:
     if not savers:
         for module in objects.module.imports:
             if module.words.issuperset(_SAVING):
-                there = objects_of(module, objects.catalogue)
+                there = objects_across(module, objects.catalogue)
                 savers += [site.point.scope.function for site in there.calls_to(_SAVE)]
     return bool(savers) and all(saver and _moves_to_cpu(saver) for saver in savers)
 

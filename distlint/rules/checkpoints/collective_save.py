@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers.draft import CannotFix
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
@@ -378,7 +378,7 @@ for step in range(10):
         """The state of a ZeroRedundancyOptimizer that nothing in the module consolidates."""
         if "ZeroRedundancyOptimizer" not in module.words or _CONSOLIDATE in module.tokens:
             return
-        names = objects_of(module, catalogue).names
+        names = objects_across(module, catalogue).names
         for scope in names.scopes:
             for statement, _ in placed(scope.body):
                 for node in calls_of(statement):

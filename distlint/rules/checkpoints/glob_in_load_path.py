@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
@@ -120,7 +120,7 @@ state = torch.load(path, map_location="cpu", weights_only=True)  # expect: DST41
     ) -> Iterable[Finding]:
         if "*" not in document.text or not {"load", "load_file"} & module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site in objects.calls({"load", "load_file"}):
             if objects.called(site) in _LOADS and site.call.args and _is_pattern(objects, site):
                 yield self.finding(

@@ -13,7 +13,7 @@ from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around, expressions_in
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import agree, imports, ranks, statements
@@ -333,7 +333,7 @@ dist.barrier()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if (_NAMES | writers_of_files(catalogue)).isdisjoint(module.tokens):
-            if not any(imported_users(objects_of(module, catalogue))):
+            if not any(imported_users(objects_across(module, catalogue))):
                 return
         guards = guards_of(module, catalogue)
         by_words = is_distributed(module) or "rank" in module.tokens

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -160,7 +160,7 @@ except pickle.UnpicklingError:
     ) -> Iterable[Finding]:
         if "weights_only" not in module.tokens or document.is_test:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site in objects.calls({"load"}):
             if objects.called(site) != "torch.load" or _is_unpickled(site):
                 continue

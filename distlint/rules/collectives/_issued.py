@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Names, Scope, calls_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
@@ -90,7 +90,7 @@ def issued(module: Module, catalogue: Catalogue) -> tuple[Issued, ...]:
     if wanted.isdisjoint(module.tokens | set(module.aliases.values())):
         return ()
     wanted |= {alias for alias, name in module.aliases.items() if name in wanted}
-    return tuple(_found(objects_of(module, catalogue).names, wanted))
+    return tuple(_found(objects_across(module, catalogue).names, wanted))
 
 
 def _found(names: Names, wanted: frozenset[str]) -> Iterator[Issued]:

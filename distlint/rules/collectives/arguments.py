@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import expressions_in, expressions_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import WHAT
@@ -318,7 +318,7 @@ dist.destroy_process_group()
         """Receivers of whole numbers, where the source may send a fraction."""
         if "tensor" not in module.tokens or _SHARES.isdisjoint(module.tokens):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for site, integer in _mixed(objects):
             yield self.finding(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, placed
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.base import Example, SourceRule
@@ -284,7 +284,7 @@ class GoodEnough(L.Callback):
         tokens = module.tokens | set(module.aliases.values())
         if tokens.isdisjoint(_MEETINGS | _SHARDS | {_FLAG}) and not _speaks_of_main(tokens):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         seen: set[int] = set()
         for doubt in _doubts(objects, tokens):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import under_rank_test
 from distlint.analyzer.static.names import calls_of, nodes_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
@@ -302,7 +302,7 @@ trainer.fit(Model(), DataLoader(data, batch_size=2))
         """Flags that one rank makes of its own data and broadcasts."""
         if "broadcast" not in module.tokens or _HEALTH.isdisjoint(module.tokens):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for site in objects.calls({"broadcast"}):
             flag = path_of(objects.argument(site, "tensor", 0).value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import calls_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
 
@@ -188,7 +188,7 @@ def spectra(matrices, total):
             return
         if module.tokens.isdisjoint(_TRANSFERS | _FACTORS | _OF_A_MAP):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         seen: set[int] = set()
         for point in objects.points:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Names, calls_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._repair import hoisted
 from distlint.rules.collectives._wording import condition, guarded, headline, kinds, only_on
@@ -323,7 +323,7 @@ trainer.fit(Model(), DataLoader(torch.randn(8, 4), batch_size=2))
             module.imported_roots
         ):
             return
-        calls = list(_calls(objects_of(module, catalogue).names))
+        calls = list(_calls(objects_across(module, catalogue).names))
         monitored = {_constant(call, "monitor") for call in calls} - {None}
         for call in calls:
             func = call.func

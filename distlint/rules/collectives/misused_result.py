@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -264,7 +264,7 @@ dist.destroy_process_group()
                 if site is not None:
                     yield self._read_everywhere(use, site, module, locators)
         if not module.tokens.isdisjoint(("reduce", "allreduce", "all_reduce", "grouped_allreduce")):
-            for use, site in dropped(objects_of(module, catalogue)):
+            for use, site in dropped(objects_across(module, catalogue)):
                 yield self._dropped(use, site, module, locators)
 
     def _dropped(self, use: Issued, site: int, module: Module, locators: Locators) -> Finding:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls, names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -244,7 +244,7 @@ dist.destroy_process_group()
         for use in issued(module, catalogue):
             if not use.is_async:
                 continue
-            objects = objects_of(module, catalogue)
+            objects = objects_across(module, catalogue)
             read = _Race(use).read() or used_too_early(use, objects)
             if read is not None:
                 yield self._finding(use, read, module, locators)
@@ -297,7 +297,7 @@ def _dropped(module: Module, catalogue: Catalogue) -> Iterator[ir.Call]:
     """The messages to or from one rank whose handle goes nowhere."""
     if {"isend", "irecv"}.isdisjoint(module.tokens | set(module.aliases.values())):
         return
-    names = objects_of(module, catalogue).names
+    names = objects_across(module, catalogue).names
     for scope in names.scopes:
         for statement, around in placed(scope.body):
             if not (isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call)):

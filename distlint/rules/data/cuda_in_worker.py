@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import Made, loaders
@@ -172,7 +172,7 @@ for batch in DataLoader(range(8), batch_size=4, num_workers=1, collate_fn=collat
     ) -> Iterable[Finding]:
         if "DataLoader" not in module.words or not any("cuda" in word for word in module.tokens):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         told: set[ir.Call] = set()
         for loader in loaders(objects):
             if loader.constant("num_workers", 0) in (0, None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.static.guards.process_groups import is_distributed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import is_evaluation, loaders, names_of
 from distlint.source.finding import Finding, Severity
@@ -140,7 +140,7 @@ def main(path, device="cuda"):
             return
         if document.is_test:
             return
-        for loader in loaders(objects_of(module, catalogue)):
+        for loader in loaders(objects_across(module, catalogue)):
             if not loader.option("num_workers").absent:
                 continue
             if any(is_evaluation(name) for name in names_of(loader.site)):

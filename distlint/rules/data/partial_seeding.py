@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
@@ -189,7 +189,7 @@ dist.destroy_process_group()
             return
         if document.is_test:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if not any(map(_begins, objects.calls_to(*_SEEDS["torch"]))):
             return
         for library in ("numpy", "random"):

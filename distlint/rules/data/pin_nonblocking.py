@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
@@ -121,7 +121,7 @@ for (x,) in loader:
     ) -> Iterable[Finding]:
         if "pin_memory" not in module.tokens or "DataLoader" not in module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         pinned = [
             loader for loader in loaders(objects) if loader.constant("pin_memory", False) is True
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._text_hashes import takes_hash
 from distlint.source.finding import Finding, Severity
@@ -141,7 +141,7 @@ dist.destroy_process_group()
             return
         if any(map(_restarts, _files_around(module))):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for point in objects.points:
             if any(takes_hash(objects, node, point) for node in nodes_of(point.statement)):
                 yield self.finding(

@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -208,7 +208,7 @@ accelerator.wait_for_everyone()
         wanted = {name.rpartition(".")[2] for name in tables}
         if wanted.isdisjoint(module.words):
             return
-        objects, guards = objects_of(module, catalogue), guards_of(module, catalogue)
+        objects, guards = objects_across(module, catalogue), guards_of(module, catalogue)
         for site, folder in _folders(objects):
             why = difference(objects, folder, site.point)
             if why is None or why in _ON_PURPOSE or _on_one_rank(guards, site):

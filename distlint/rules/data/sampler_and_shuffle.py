@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import Origin
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import calls, names
@@ -178,7 +178,7 @@ print("batches =", len(loader))
             {"sampler", "batch_sampler"}
         ):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for sampler, flag in _unasked(objects):
             yield self.finding(
                 message=f"sampler ignores `{flag}` and always shuffles",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
@@ -139,7 +139,7 @@ print("batches =", len(loader))
     ) -> Iterable[Finding]:
         if "DataLoader" not in module.words or module.tokens.isdisjoint(_OFF):
             return
-        for loader in loaders(objects_of(module, catalogue)):
+        for loader in loaders(objects_across(module, catalogue)):
             wanted = [name for name in _OFF if _wants_workers(loader, name)]
             if wanted and loader.constant("num_workers", 0) == 0 and not _is_default(loader):
                 draft = Draft(locators.of(module.key), module, catalogue)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def logarithms(
     """The logarithms taken in a script that also has a softmax and is no test."""
     if document.is_test or not {"softmax", "log"} <= module.words:
         return
-    objects = objects_of(module, catalogue)
+    objects = objects_across(module, catalogue)
     for point in objects.points:
         for node in nodes_of(point.statement):
             log = applied(objects, node, point, "log")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -194,7 +194,7 @@ with torch.autograd.detect_anomaly():  # expect: DST610
             return
         if document.is_test:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         evaluates = "backward" not in module.tokens and not NO_GRAD.isdisjoint(module.tokens)
         for site in _switches(objects):

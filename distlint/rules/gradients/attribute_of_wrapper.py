@@ -10,7 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
@@ -270,7 +270,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         if not {"DistributedDataParallel", "DDP", "prepare"} & module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         prepares: list[CallSite] = []
         if not document.is_test and not any(map(_OTHER_WRAPPERS.search, module.words)):
             prepares = [s for s in objects.calls({"prepare"}) if objects.called(s) == _PREPARE]

@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import expressions_in, expressions_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import ELEMENT, Path, Point, path_of
 from distlint.fixers import names, statements
@@ -237,13 +237,13 @@ assert grads[0] == grads[1], "the gradients are not averaged"
         told = set[int]()
         if {"DDP", "DistributedDataParallel"} & module.words:
             draft = Draft(locators.of(module.key), module, catalogue)
-            for point, by in unfrozen_by_wrapper(objects_of(module, catalogue)):
-                if not wrapped_later(objects_of(module, catalogue), point):
+            for point, by in unfrozen_by_wrapper(objects_across(module, catalogue)):
+                if not wrapped_later(objects_across(module, catalogue), point):
                     told.add(point.statement.site)
                     yield self._unfrozen(point, by, draft)
         if module.tokens.isdisjoint({_FLAG, f"{_FLAG}_"}) or _INNER not in module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         flags = list(_flags(objects))
         changes = [
             (point, value, wrap)

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, placed
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names, statements
@@ -205,7 +205,7 @@ assert moved > 0.5, f"the weights moved by {moved}"
     ) -> Iterable[Finding]:
         if "scale" not in module.tokens or CLIP_NAMES.isdisjoint(module.words):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for clip in (*torch_clips(objects), *wrapper_clips(objects)):
             found = _scaled_before(objects, clip)
             if found is not None:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Scope, calls_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers import statements
@@ -241,7 +241,7 @@ class Net(L.LightningModule):
     ) -> Iterable[Finding]:
         if CLIP_NAMES.isdisjoint(module.words):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         steps = Steps(objects)
         for clip in (*torch_clips(objects), *wrapper_clips(objects)):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._autocast import autocasts, dtype_of
 from distlint.rules.gradients._steps import backwards
@@ -241,7 +241,7 @@ assert not all(map(torch.equal, before, after)), "nothing is learned"
             return
         if "step" not in module.tokens or any(_SCALES.search(word) for word in words):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if document.is_test:
             return
         scopes = {

@@ -10,7 +10,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.gates import gates_before
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports
 from distlint.fixers.draft import CannotFix, Draft
@@ -180,7 +180,7 @@ assert len(set(steps)) == 1, f"which ranks took the step: {steps}"
             return
         if words.isdisjoint({"FullyShardedDataParallel", "FSDP"}):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         wraps = [wrap for wrap in objects.calls_to(*_FSDP) if not _is_unsharded(objects, wrap)]
         for made in objects.calls_to(SCALER):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
@@ -165,7 +165,7 @@ assert torch.allclose(model.module.weight.grad, alone), "the gradient grew with 
             return
         if any(map(_MEETS.search, module.tokens)):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if next(objects.calls_to(*DDP), None) is None:
             return
         locator = locators.of(module.key)

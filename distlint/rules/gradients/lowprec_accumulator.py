@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
@@ -110,7 +110,7 @@ assert total.item() == 512, total
     ) -> Iterable[Finding]:
         if module.tokens.isdisjoint(("bfloat16", "float16", "half")):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for point in objects.points:
             statement = point.statement

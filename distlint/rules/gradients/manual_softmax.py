@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects.following import ends
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import Origin
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers.draft import CannotFix, Draft
@@ -154,7 +154,7 @@ assert torch.isfinite(weights).all(), weights
     ) -> Iterable[Finding]:
         if "exp" not in module.tokens or "sum" not in module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for point in objects.points:
             for node in nodes_of(point.statement):

@@ -9,7 +9,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import Around
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.base import Example, SourceRule
@@ -143,7 +143,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         if _WRAPS.isdisjoint(module.tokens):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         replacements = list(_replacements(objects))
         arms = {(id(guard), model, _arm(guard, point)) for point, guard, model, _ in replacements}
         for point, guard, model, what in replacements:

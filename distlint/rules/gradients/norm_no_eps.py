@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import applied, same
@@ -157,7 +157,7 @@ assert torch.isfinite(unit(torch.zeros(2, 4))).all()
     ) -> Iterable[Finding]:
         if module.tokens.isdisjoint(_NORMS) or document.is_test:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for point in objects.points:
             for node in nodes_of(point.statement):
                 norm = _divisor(objects, node, point)

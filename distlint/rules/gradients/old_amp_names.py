@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, names
 from distlint.fixers.draft import CannotFix, Draft
@@ -132,7 +132,7 @@ scaler.scale(loss).backward()
             return
         if not {"autocast", "GradScaler"} & words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         older: dict[str, bool] = {}
         for site in objects.calls(_SINCE.keys()):
             written = written_name(objects, site.call.func, site.point.scope)

@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.names import calls_of, expressions_in
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import names, statements
@@ -216,10 +216,10 @@ assert not torch.equal(before, after), "step() changed nothing"
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if not LIGHTNING.isdisjoint(module.imported_roots):
-            yield from self._made_too_early(objects_of(module, catalogue), module, locators)
+            yield from self._made_too_early(objects_across(module, catalogue), module, locators)
         if module.words.isdisjoint({"FullyShardedDataParallel", "fully_shard"}):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for wrap in _wraps(objects):
             for made in _optimizers_before(objects, wrap):
                 locator = locators.of(module.key)

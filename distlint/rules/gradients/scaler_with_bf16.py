@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
@@ -122,7 +122,7 @@ assert not torch.equal(before, model.weight), "the step was skipped: the scale o
     ) -> Iterable[Finding]:
         if "GradScaler" not in module.words or "bfloat16" not in module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         regions = {region.dtype for region in autocasts(objects)}
         if regions != {"bfloat16"}:
             return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Related, Severity
@@ -213,7 +213,7 @@ def prepared(accelerator, args, model, optimizer, loader):
             return
         if _SCHEDULERS.keys().isdisjoint(module.words):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for prepare in objects.calls({"prepare"}):
             if objects.called(prepare) != _PREPARE:

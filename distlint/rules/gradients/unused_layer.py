@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._layers import LAYERS
@@ -179,7 +179,7 @@ dist.destroy_process_group()
             return
         if {"find_unused_parameters", "static_graph", "_set_static_graph"} & words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         wrapped = _wrapped_classes(objects)
         for cls in objects.classes.subclasses_of(_MODULE) if wrapped else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
@@ -105,7 +105,7 @@ assert not torch.equal(before, model.weight), "nothing was learned"
     ) -> Iterable[Finding]:
         if "LambdaLR" not in module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site in objects.calls_to(_LAMBDA):
             function = _given(objects, site)
             if function is not None and len(function.params) == 1 and _begins_at_0(function):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
@@ -130,7 +130,7 @@ main()
     ) -> Iterable[Finding]:
         if "get_logger" not in module.words or "accelerate" not in module.imported_roots:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for made in objects.calls_to(*_STATES):
             for site in objects.calls(_LEVELS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.source.finding import Finding, Severity
 
@@ -118,7 +118,7 @@ logger.warning("ready")
             return
         if {"setLevel", "is_main_process", "is_local_main_process"} & module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if not any(True for _ in objects.calls_to("accelerate.Accelerator")):
             return
         for site in objects.calls_to("logging.getLogger"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks
 from distlint.rules.training import loops_around
@@ -188,7 +188,7 @@ dist.destroy_process_group()
 
 def _is_replaced(module: Module, catalogue: Catalogue) -> bool:
     """Is ``print`` another function: by an option of its own, or by a file that is imported?"""
-    calls = objects_of(module, catalogue).calls({"print"})
+    calls = objects_across(module, catalogue).calls({"print"})
     if any(argument.keyword not in _OPTIONS for site in calls for argument in site.call.args):
         return True
     return any(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
@@ -136,7 +136,7 @@ def step(model, batch):
             return
         if not is_distributed(module):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site in objects.calls(_LOGS):
             if _is_own(objects, site):
                 yield self.finding(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Around, Scope, placed
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
@@ -38,7 +38,7 @@ def retried(module: Module, catalogue: Catalogue) -> Iterator[tuple[Retried, Obj
     """The retried functions of a module."""
     if DECORATOR not in module.tokens and DECORATOR not in module.aliases.values():
         return
-    objects = objects_of(module, catalogue)
+    objects = objects_across(module, catalogue)
     for point in objects.points:
         statement = point.statement
         if not isinstance(statement, ir.Define):

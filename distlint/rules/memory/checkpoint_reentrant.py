@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
@@ -197,7 +197,7 @@ dist.destroy_process_group()
             return
         if {"checkpoint", _ENABLES}.isdisjoint(words):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if not _wraps(objects):
             return
         for site in objects.calls({_ENABLES}):

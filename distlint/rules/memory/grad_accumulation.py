@@ -13,7 +13,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
@@ -405,12 +405,12 @@ assert waiting == 0, f"{waiting} batches are lost"
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if _AUTO in module.tokens:
-            yield from self._shrinking(objects_of(module, catalogue), locators, module)
+            yield from self._shrinking(objects_across(module, catalogue), locators, module)
         if "transformers" in module.imported_roots:
-            yield from self._uncounted(objects_of(module, catalogue), locators, module)
+            yield from self._uncounted(objects_across(module, catalogue), locators, module)
         if "backward" not in module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         found = {
             (site, message): finding
             for finding, site, message in self._found(objects, locators, module, catalogue)

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
@@ -315,7 +315,7 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
     ) -> Iterable[Finding]:
         if "backward" not in module.tokens or document.is_test:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         summed = {path_of(each.loss) for each in backwards(objects)}
         told: set[int] = set()
         for backward in (*backwards(objects), *through_functions(objects)):

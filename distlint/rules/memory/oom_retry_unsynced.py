@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import imports, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -240,7 +240,7 @@ def _imported_alone(draft: Draft, name: str) -> bool:
 
 def _sharded_searches(module: Module, catalogue: Catalogue) -> Iterator[int]:
     """Training arguments that search for a batch size under DeepSpeed or FSDP."""
-    objects = objects_of(module, catalogue)
+    objects = objects_across(module, catalogue)
     for site in objects.calls({"TrainingArguments", "Seq2SeqTrainingArguments"}):
         if objects.constant(objects.argument(site, _AUTO), site.point, False) is not True:
             continue

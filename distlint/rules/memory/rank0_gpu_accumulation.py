@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
@@ -146,7 +146,7 @@ total = torch.cat(outputs).mean()
     ) -> Iterable[Finding]:
         if _NAMES.isdisjoint(module.tokens) or "append" not in module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site in objects.calls({"append"}):
             kept = (
                 path_of(site.call.func.value) if isinstance(site.call.func, ir.Attribute) else None

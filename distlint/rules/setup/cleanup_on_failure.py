@@ -13,7 +13,7 @@ from distlint.analyzer.static.call_names import HARMLESS
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Around, calls_of, nodes_of, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
@@ -233,7 +233,7 @@ main({}, print)
         meetings = _meetings(catalogue)
         if module.words.isdisjoint(_words(catalogue) | {"destroy_process_group"}):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         tries = [
             (scope, statement, around)
             for scope in objects.names.scopes

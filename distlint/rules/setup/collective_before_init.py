@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import ASKS, asks_for_group, inits, may_be_made, surely_before
 from distlint.rules.setup._sequence import before_made
@@ -163,7 +163,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         if not any("init_process_group" in each.words for each in module.import_closure()):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         made = list(inits(objects))
         for init in made:

@@ -212,12 +212,13 @@ dist.destroy_process_group()
             made = tensor_on_cpu(objects, value, site.point) if value is not None else None
             if made is not None:
                 here = made.objects is objects
-                related = (Related("on the CPU from here on", locator.place(made.call.site)),)
                 yield self.finding(
                     message=f"a CPU tensor is passed to `{site.name}` with NCCL",
                     severity=Severity.ERROR,
                     place=locator.place(site.call.site),
-                    related=related if here else (),
+                    related=(Related("on the CPU from here on", locator.place(made.call.site)),)
+                    if here
+                    else (),
                     effect='torch raises "No backend type associated with device type cpu"',
                     help="Create the tensor on the GPU of this process",
                     fix=partial(_fix, made.call, Draft(locator, module, catalogue))

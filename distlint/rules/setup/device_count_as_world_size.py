@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
@@ -264,13 +264,13 @@ def loader(files):
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if SPAWNS.isdisjoint(module.words):
-            yield from self._by_local_numbers(objects_of(module, catalogue), document, locators)
+            yield from self._by_local_numbers(objects_across(module, catalogue), document, locators)
         words = module.words
         if "device_count" not in words or not _OTHERS.isdisjoint(words):
             return
         if not {"WORLD_SIZE", "get_world_size"} & words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if is_for_one_node(objects):
             return
         for point in objects.points:

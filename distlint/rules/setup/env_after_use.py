@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
 from distlint.analyzer.static.guards.guards import guards_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._cuda_start import starts_cuda
@@ -275,7 +275,7 @@ def main():
         starts = not _CHILDREN.isdisjoint(module.words)
         if not any(_is_late_kind(token) for token in tokens):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for written in environment_writes(objects):
             if starts and not _is_in_worker(objects, written.point):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.configuration._launch import fixed_ports
 from distlint.rules.settings import Page
@@ -203,7 +203,7 @@ subprocess.run(command, check=True)
     ) -> Iterator[Finding]:
         if _PORT not in module.tokens and "init_process_group" not in module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         set_here = {written.name for written in environment_writes(objects)}
         launched = (
             not _FROM_LAUNCHER.isdisjoint(module.tokens)

@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import calls_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -170,7 +170,7 @@ if __name__ == "__main__":
             return
         if not _OTHERS.isdisjoint(module.imported_roots):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         made = [*inits(objects), *objects.calls_to("torch.distributed.init_device_mesh")]
         guards = guards_of(module, catalogue)
         found = [init for init in made if not guards.world_size.makes_group_of_one(init)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -149,7 +149,7 @@ if __name__ == "__main__":
             return
         if not _OTHERS.isdisjoint(module.imported_roots):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if not any(_is_of_torchrun(objects, init) for init in inits(objects)):
             return
         for function in _mains(objects):

@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.objects.following import ends
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -149,7 +149,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         if "timeout" not in module.tokens and "new_group" not in module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site in objects.calls_to(*_TAKE_TIMEOUT):
             position = _TAKE_TIMEOUT.get(objects.called(site))
             value = objects.argument(site, "timeout", position).value

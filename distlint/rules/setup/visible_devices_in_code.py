@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
 from distlint.analyzer.static.guards.process_groups import is_distributed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
@@ -158,7 +158,7 @@ def main(args):
     ) -> Iterable[Finding]:
         if _VARIABLE not in module.tokens or document.is_test:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         others = not _STARTS.isdisjoint(module.words)
         uses_torch = "torch" in module.imported_roots

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_writes
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.setup._order import tests_around
@@ -141,7 +141,7 @@ for step in range(10):
         words = {"memory_summary", "get_objects", "CUDA_LAUNCH_BLOCKING"}
         if words.isdisjoint(tokens) and not {"verbose", "_dynamo"} <= module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site, what in _leftovers(objects):
             point = site[1]
             function = point.scope.function

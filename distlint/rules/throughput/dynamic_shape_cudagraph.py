@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import Draft
@@ -130,7 +130,7 @@ model = torch.compile(net, dynamic=True, mode="max-autotune")  # expect: DST703
     ) -> Iterable[Finding]:
         if _MODES.isdisjoint(module.tokens) or "compile" not in module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for site in objects.calls_to(COMPILE):
             mode = objects.constant(objects.argument(site, "mode"), site.point)

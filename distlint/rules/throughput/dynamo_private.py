@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -182,7 +182,7 @@ report(torch.ones(1))
     ) -> Iterable[Finding]:
         if "_dynamo" not in module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for node, point in _attributes(objects):
             private = objects.names.dotted(node, point.scope) or ""

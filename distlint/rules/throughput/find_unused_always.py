@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Severity
@@ -107,7 +107,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         if _FLAG not in module.tokens or document.is_test:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site in objects.calls_to(*DDP):
             if objects.constant(objects.argument(site, _FLAG), site.point, False) is True:
                 yield self.finding(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
@@ -161,7 +161,7 @@ model(torch.ones(2))
             return
         if {"reorderable_logging_functions", "ignore_logger_methods"} & module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         seen: set[ir.Function] = set()
         for each in compiled(objects):

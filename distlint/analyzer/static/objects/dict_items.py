@@ -174,7 +174,7 @@ class DictItems:
     ) -> Iterator[Found]:
         position = next(n for n, each in enumerate(function.params) if each is param)
         bound = function in self._classes.by_method and not is_static(function)
-        callers = self._origins.callers(function)
+        callers = self._origins.calls.own_callers(function)
         for site in callers:
             passed = self._origins.argument(site, param.name, position - bound)
             if passed.value is None:
@@ -189,7 +189,7 @@ class DictItems:
     ) -> Iterator[Found]:
         """An item of the dict that a function of the module returns, or that ``copy`` repeats."""
         func = site.call.func
-        function = self._origins.callee(site)
+        function = self._origins.calls.callee(site)
         scope = self._index.scope_of(function) if isinstance(function, ir.Function) else None
         if scope is not None and scope.function is not None and not scope.function.generator:
             for statement, around in placed(scope.body):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import Scope
@@ -17,7 +17,15 @@ from distlint.analyzer.static.reaching_definitions import Point, path_of
 class FrameworkCalls:
     """The dotted names of what the calls of one module call."""
 
-    def __init__(self, index: Index, classes: Classes, origins: Origins) -> None:
+    def __init__(
+        self,
+        index: Index,
+        classes: Classes,
+        origins: Origins,
+        calls_at: Callable[[Point], FrameworkCalls],
+    ) -> None:
+        self._at = calls_at
+        """The calls of the file that a statement stands in."""
         self._index = index
         self._classes = classes
         self._origins = origins
@@ -34,6 +42,9 @@ class FrameworkCalls:
 
     def is_call_to(self, site: CallSite, *dotted: str) -> bool:
         """Does a call call one of these? A name that came in by a star import may be any."""
+        there = self._at(site.point)
+        if there is not self:
+            return there.is_call_to(site, *dotted)
         name = self.called(site)
         if name in dotted:
             return True
@@ -57,7 +68,7 @@ class FrameworkCalls:
             return (
                 cls is not None
                 and self._classes.is_closed(cls)
-                and self._origins.callee(site) is None
+                and self._origins.calls.callee(site) is None
             )
         return (
             isinstance(func, ir.Name)
@@ -72,6 +83,9 @@ class FrameworkCalls:
         A method of an object of a framework's class is ``class.method``. A name that the module
         neither imports nor defines stands for itself (it came in by a star import).
         """
+        there = self._at(site.point)
+        if there is not self:
+            return there.called(site)
         known = self._called.get(site.call)
         if known is None:
             self._called[site.call] = ""  # the answer for an object that is made from itself
@@ -96,7 +110,7 @@ class FrameworkCalls:
         path = path_of(node)
         if path is None or len(path) != 2 or path[0] != "self":
             return ""
-        cls = self._origins.own_class(ir.Name("self"), point)
+        cls = self._origins.calls.own_class(ir.Name("self"), point)
         found = {
             self._names.dotted(binding.node, binding.point.scope) or ""
             for each in (self._classes.with_bases(cls) if cls is not None else ())

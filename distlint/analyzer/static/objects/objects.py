@@ -13,7 +13,7 @@ from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.classes import Classes
 from distlint.analyzer.static.objects.framework_calls import FrameworkCalls
 from distlint.analyzer.static.objects.index import Index
-from distlint.analyzer.static.objects.origins import Origins
+from distlint.analyzer.static.objects.origins import Origins, Questions
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.objects.uses import Uses
 from distlint.analyzer.static.reaching_definitions import Path, Point
@@ -22,63 +22,113 @@ from distlint.catalogue.catalogue import Catalogue
 N = TypeVar("N", bound=ir.Expr)
 
 
-@lru_cache(maxsize=32)
+_MOST_FILES = 64
+"""Files whose objects are at hand."""
+
+
+class _Kept:
+    """The objects of the files that were asked about last, until a file changes."""
+
+    def __init__(self) -> None:
+        self.own = lru_cache(maxsize=_MOST_FILES)(_own)
+        self.across = lru_cache(maxsize=_MOST_FILES)(_across)
+
+
+def _own(module: Module, catalogue: Catalogue) -> Objects:
+    index = Index(Names(module, catalogue))
+    classes = Classes(index)
+    return Objects(index, classes, Origins(index, classes))
+
+
+def _across(module: Module, catalogue: Catalogue) -> Objects:
+    from distlint.analyzer.static.objects.other_files import OtherFiles  # asks for objects itself
+
+    own, project = objects_of(module, catalogue), module.project
+    if project is None:
+        return own
+    others = OtherFiles(own)
+    return Objects(
+        own.index, own.classes, Origins(own.index, own.classes, others, project.memo_of(Questions))
+    )
+
+
+def _kept(module: Module) -> _Kept:
+    return module.project.memo_of(_Kept) if module.project is not None else _ALONE
+
+
 def objects_of(module: Module, catalogue: Catalogue) -> Objects:
-    """The objects of a module; rules that ask one after another share what was found."""
-    return Objects(module, catalogue)
+    """The objects of a module, followed within it.
+
+    Rules that ask one after another share what was found.
+    """
+    return _kept(module).own(module, catalogue)
+
+
+def objects_across(module: Module, catalogue: Catalogue) -> Objects:
+    """The objects of a module, followed into the other files of the project, too."""
+    return _kept(module).across(module, catalogue)
 
 
 class Objects:
     """The objects of one module. Nothing is looked up before it is asked for.
 
     ``classes`` and ``uses`` answer what is asked about its classes, and about the uses of objects.
+    Where they are followed across files, a value may come from a place in another one, which
+    ``point.scope.module`` names; what is asked about such a place, that file answers.
     """
 
-    def __init__(self, module: Module, catalogue: Catalogue) -> None:
-        self.module = module
-        self.catalogue = catalogue
-        self.names = Names(module, catalogue)
-        self._index = Index(self.names)
-        self.classes = Classes(self._index)
-        self._origins = Origins(self._index, self.classes)
-        self._calls = FrameworkCalls(self._index, self.classes, self._origins)
-        self.uses = Uses(self._index, self._origins, self._calls)
+    def __init__(self, index: Index, classes: Classes, origins: Origins) -> None:
+        self.module = index.module
+        self.names = index.names
+        self.catalogue = index.names.catalogue
+        self.index = index
+        self.classes = classes
+        self.flow = origins
+        self._calls = FrameworkCalls(index, classes, origins, lambda point: self._at(point)._calls)
+        self.uses = Uses(index, origins, self._calls)
+
+    def _at(self, point: Point) -> Objects:
+        """The objects of the file that a statement stands in."""
+        module = point.scope.module
+        if module is self.module or module.project is None:
+            return self
+        return objects_across(module, module.project.catalogue_of(module))
 
     # ---- what is there
 
     @property
     def points(self) -> tuple[Point, ...]:
         """Every statement of the module."""
-        return self._index.points
+        return self.index.points
 
     def points_in(self, scope: Scope) -> Sequence[Point]:
         """The statements of one function, or of the module's body."""
-        return self._index.points_in(scope)
+        return self.index.points_in(scope)
 
     def scope_of(self, function: ir.Function) -> Scope | None:
         """The scope of a function of the module."""
-        return self._index.scope_of(function)
+        return self.index.scope_of(function)
 
     def nodes(self, kind: type[N]) -> Sequence[tuple[N, Point]]:
         """All expressions of a kind, and the statements that they are evaluated by."""
-        return self._index.nodes(kind)
+        return self.index.nodes(kind)
 
     def calls(self, names: Collection[str]) -> Iterator[CallSite]:
         """The calls whose callee has one of these last names, also under an import alias."""
-        return self._index.calls(names)
+        return self.index.calls(names)
 
     def calls_in(self, scope: Scope, names: Collection[str]) -> Iterator[CallSite]:
         """The same in one function, or in the module's body."""
-        return self._index.calls_in(scope, names)
+        return self.index.calls_in(scope, names)
 
     @property
     def called_names(self) -> Collection[str]:
         """The last names of everything that the module calls."""
-        return self._index.called_names
+        return self.index.called_names
 
     def assigned_to(self, name: str, scope: Scope) -> Sequence[Point]:
         """The assignments of a function to a variable, as they are placed in it."""
-        return self._index.assigned_to(name, scope)
+        return self.index.assigned_to(name, scope)
 
     # ---- what a call calls
 
@@ -96,46 +146,56 @@ class Objects:
 
     def class_of(self, node: ir.Expr, point: Point) -> str:
         """The framework class of an object, by the call that made it, else by its name."""
-        return self._calls.class_of(node, point)
+        return self._at(point)._calls.class_of(node, point)
 
     def is_undefined(self, site: CallSite) -> bool:
         """Does nothing define what is called, neither this module nor an import?"""
-        return self._calls.is_undefined(site)
+        return self._at(site.point)._calls.is_undefined(site)
 
     def callee(self, site: CallSite) -> ir.Function | ir.Class | None:
         """The function, method or class of the module that a call calls."""
-        return self._origins.callee(site)
+        return self.flow.calls.callee(site)
 
     def callers(self, function: ir.Function) -> list[CallSite]:
         """The calls in the module of a function; of a class for its ``__init__``."""
-        return self._origins.callers(function)
+        return self.flow.calls.own_callers(function)
 
     # ---- where values come from
 
     def origins(self, node: ir.Expr, point: Point) -> tuple[Origin, ...]:
         """Where the value of an expression may come from, as seen at a statement."""
-        return self._origins.of(node, point)
+        return self.flow.of(node, point)
 
     def returns(self, function: ir.Function) -> Iterator[Origin]:
         """Where the values that a function returns come from."""
-        return self._origins.returns(function)
+        return self.flow.returns(function)
 
     def attribute(self, cls: ir.Class, path: Path) -> Iterator[Origin]:
         """Where an attribute of the objects of a class comes from, as its methods assign it."""
-        return self._origins.attribute(cls, path)
+        return self.flow.attribute(cls, path)
 
     def own_class(self, node: ir.Expr, point: Point) -> ir.Class | None:
         """The class of the module that an object is of."""
-        return self._origins.own_class(node, point)
+        return self._at(point).flow.calls.own_class(node, point)
 
     def argument(self, site: CallSite, name: str, position: int | None = None) -> Passed:
         """What a call passes for the parameter of this name and position."""
-        return self._origins.argument(site, name, position)
+        return self._at(site.point).flow.argument(site, name, position)
 
     def passed(self, passed: Passed, point: Point) -> tuple[Origin, ...]:
         """Where what a call passes comes from; nothing if it passes nothing that is known."""
-        return self._origins.passed(passed, point)
+        return self._at(point).flow.passed(passed, point)
 
     def constant(self, passed: Passed, point: Point, default: object = None) -> object:
         """The constant that a call passes, also through variables; Ellipsis if it is none."""
-        return self._origins.constant(passed, point, default)
+        return self._at(point).flow.constant(passed, point, default)
+
+
+_ALONE = _Kept()
+"""For modules without a project."""
+
+
+def forget() -> None:
+    """Drop what was found out about the last modules without a project."""
+    _ALONE.own.cache_clear()
+    _ALONE.across.cache_clear()

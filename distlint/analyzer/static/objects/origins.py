@@ -18,12 +18,15 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from distlint.analyzer import ir
+from distlint.analyzer.project.module import Module
 from distlint.analyzer.static.names import Around, Scope, placed
 from distlint.analyzer.static.objects.arguments import Passed, items_of, passed_for
-from distlint.analyzer.static.objects.classes import Classes, is_property, is_static
+from distlint.analyzer.static.objects.callees import Callees
+from distlint.analyzer.static.objects.classes import Classes, is_property
 from distlint.analyzer.static.objects.dict_items import DictItems, NoValue
+from distlint.analyzer.static.objects.elsewhere import NOTHING_ELSE, Elsewhere
 from distlint.analyzer.static.objects.index import Index
-from distlint.analyzer.static.objects.sites import CallSite, Origin, is_none
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import (
     ELEMENT,
     Binding,
@@ -53,35 +56,64 @@ NAMESPACES = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "edict", "At
 """Classes whose objects have an attribute for each keyword."""
 
 
-class Origins:
-    """Where the values of one module come from, followed backwards from where they are used."""
+class Questions:
+    """The questions that are being answered, so that none waits for itself."""
 
-    def __init__(self, index: Index, classes: Classes) -> None:
+    def __init__(self) -> None:
+        self.open: set[tuple[object, ...]] = set()
+        self.params: set[ir.Param] = set()
+        self.cuts = 0
+        """How often a question was cut short; what depends on one that was is not kept."""
+
+
+class Origins:
+    """Where the values of one module come from, followed backwards from where they are used.
+
+    By ``elsewhere`` they are followed into the other files of the project, too.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        classes: Classes,
+        elsewhere: Elsewhere = NOTHING_ELSE,
+        questions: Questions | None = None,
+    ) -> None:
         self._index = index
         self._module = index.module
         self._classes = classes
+        self._elsewhere = elsewhere
+        self._questions = questions or Questions()
         self._known: dict[tuple[int, int, int], tuple[Origin, ...]] = {}
-        self._open: set[tuple[object, ...]] = set()
-        self._open_params: set[ir.Param] = set()
-        self._cuts = 0
-        self._callees: dict[ir.Call, ir.Function | ir.Class | None] = {}
-        self._callers: dict[ir.Function, list[CallSite]] = {}
+        self.calls = Callees(index, classes, self, elsewhere)
         self._attribute_nodes: dict[tuple[int, str], ir.Attribute] = {}
         self._unknowns: dict[tuple[int, Path], Origin] = {}
 
     def of(self, node: ir.Expr, point: Point) -> tuple[Origin, ...]:
         """Where the value of an expression may come from, as seen at a statement."""
+        there = self.at(point)
+        if there is not self:
+            return there.of(node, point)
         here = point.around[-1] if point.around else None
         key = (id(node), id(here.block) if here else 0, here.index if here else 0)
         known = self._known.get(key)
         if known is None:
-            cuts = self._cuts
+            cuts = self._questions.cuts
             known = tuple(dict.fromkeys(self._resolve(node, point)))
             if len(known) > _MAX_ORIGINS:
                 known = (Origin(node, point),)
-            if self._cuts == cuts:  # what was cut short inside another question is not kept
+            if (
+                self._questions.cuts == cuts
+            ):  # what was cut short inside another question is not kept
                 self._known[key] = known
         return known
+
+    def at(self, point: Point) -> Origins:
+        """The origins of the values of the file that a statement stands in."""
+        return self.of_module(point.scope.module)
+
+    def of_module(self, module: Module) -> Origins:
+        return self if module is self._module else self._elsewhere.origins_in(self, module)
 
     def _resolve(self, node: ir.Expr, point: Point) -> Iterator[Origin]:
         if isinstance(node, ir.Conditional):
@@ -125,9 +157,9 @@ class Origins:
             ):
                 yield from receiver
                 return
-        function = self.callee(CallSite(call, point))
+        there, function = self.calls.called(CallSite(call, point)) or (self, None)
         if isinstance(function, ir.Function) and not function.generator:
-            yield from self._within(("return", function), call, point, self.returns(function))
+            yield from self._within(("return", function), call, point, there.returns(function))
             return
         yield Origin(call, point)
 
@@ -135,15 +167,15 @@ class Origins:
         self, key: tuple[object, ...], node: ir.Expr, point: Point, found: Iterator[Origin]
     ) -> Iterator[Origin]:
         """What a question inside a question finds; itself, when it asks for what is open."""
-        if key in self._open or len(self._open) >= _MAX_DEPTH:
-            self._cuts += 1
+        if key in self._questions.open or len(self._questions.open) >= _MAX_DEPTH:
+            self._questions.cuts += 1
             yield Origin(node, point)
             return
-        self._open.add(key)
+        self._questions.open.add(key)
         try:
             yield from list(found)
         finally:
-            self._open.discard(key)
+            self._questions.open.discard(key)
 
     def returns(self, function: ir.Function) -> Iterator[Origin]:
         """Where the values that a function returns come from."""
@@ -186,10 +218,10 @@ class Origins:
                 yield from self.of(passed[0], site.point)
                 return
         if site is not None and origin.item is None:
-            cls = self.callee(site)
+            there, cls = self.calls.called(site) or (self, None)
             if isinstance(cls, ir.Class):
-                given = self._given_to_constructor(cls, site, name)
-                found = list(given if given is not None else self.attribute(cls, (name,)))
+                given = there._given_to_constructor(cls, site, name)
+                found = list(given if given is not None else there.attribute(cls, (name,)))
                 if found:
                     yield from found
                     return
@@ -213,12 +245,44 @@ class Origins:
         param = next((each for each in constructor.params if each.name == node.id), None)
         if param is None or param.star or Search((node.id,), point.scope).before(point.around)[0]:
             return None
-        passed = self.argument(site, param.name, self._position(constructor, param))
+        passed = self.argument(site, param.name, self.calls.position(constructor, param))
         return self.of(passed.value, site.point) if passed.value is not None else None
 
     # ---- variables
 
     def _resolve_path(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        imported = self._imported(path, point)
+        if imported is not None:
+            there, name, rest = imported
+            key = ("variable", there, name)
+            found = self._within(key, node, point, there._left_by_module(name, node, point))
+            for attribute in rest:
+                found = (part for each in list(found) for part in self._attribute(each, attribute))
+            yield from found
+            return
+        yield from self._own_path(path, node, point)
+
+    def _imported(self, path: Path, point: Point) -> tuple[Origins, Path, Path] | None:
+        """The variable of another file that a path stands for, and what is left of the path."""
+        if not self._module.is_imported(path[0]):
+            return None
+        scope: Scope | None = point.scope
+        while scope is not None and scope.function is not None:
+            if path[0] in scope.function.locals:
+                return None
+            scope = scope.outer
+        found = self._elsewhere.variable(path)
+        if found is None:
+            return None
+        module, name, rest = found
+        return self.of_module(module), name, rest
+
+    def _left_by_module(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
+        """A variable of the module as it is for those that import it."""
+        found = list(self._at_end(self._index.names.scopes[0], path, node, point))
+        yield from found or [Origin(node, point)]
+
+    def _own_path(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
         key = (path, point.scope, id(point.around[-1].block), point.around[-1].index)
         return self._within(key, node, point, self._look_up(path, node, point))
 
@@ -255,7 +319,7 @@ class Origins:
                 return  # bound later or not at all
             cls = self._classes.by_method.get(function)
             if cls is not None and function.params[0] is param and len(path) > 1:
-                found = list(self.attribute(cls, path[1:]))
+                found = list(self.attribute(cls, path[1:])) or list(self._below(cls, path[1:]))
                 yield from found or [self._unknown(cls, path[1:], node, point)]
             else:
                 yield from self._passed(function, param, path[1:], node, point)
@@ -305,26 +369,26 @@ class Origins:
 
         A function that calls itself with ``x.next`` would ask for an ever longer path.
         """
-        if param in self._open_params:
-            self._cuts += 1
+        if param in self._questions.params:
+            self._questions.cuts += 1
             yield self._unknown(param, rest, node, point)
             return
-        self._open_params.add(param)
+        self._questions.params.add(param)
         try:
             yield from list(self._given(function, param, rest, node, point))
         finally:
-            self._open_params.discard(param)
+            self._questions.params.discard(param)
 
     def _given(
         self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
     ) -> Iterator[Origin]:
         """What the calls in the module pass for a parameter."""
-        sites = self.callers(function)
+        sites = self.calls.callers(function)
         unknown = self._unknown(param, rest, node, point)
         if not sites or param.star:
             yield unknown
             return
-        position = self._position(function, param)
+        position = self.calls.position(function, param)
         for site in sites:
             passed = self.argument(site, param.name, position)
             if passed.value is None:
@@ -351,6 +415,16 @@ class Origins:
 
     def attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
         """What the methods of a class assign to an attribute of its objects."""
+        yield from self._own_attribute(cls, rest)
+        for module, base in self._elsewhere.bases(cls):
+            yield from self.of_module(module)._own_attribute(base, rest)
+
+    def _below(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
+        """What classes of other files, which derive from one, assign to an attribute."""
+        for module, other in self._elsewhere.derived(cls):
+            yield from self.of_module(module)._own_attribute(other, rest)
+
+    def _own_attribute(self, cls: ir.Class, rest: Path) -> Iterator[Origin]:
         for each in self._classes.with_bases(cls):
             for binding in self._classes.assigned_by_methods(each, rest):
                 yield from self._bound(binding)
@@ -363,73 +437,9 @@ class Origins:
                     found = [part for origin in found for part in self._attribute(origin, name)]
                 yield from found
 
-    # ---- calls within the module
-
-    def callee(self, site: CallSite) -> ir.Function | ir.Class | None:
-        """The function, method or class of the module that a call calls."""
-        if site.call not in self._callees:
-            self._callees[site.call] = None  # the answer for an object that is made from itself
-            self._callees[site.call] = self._find_callee(site)
-        return self._callees[site.call]
-
-    def _find_callee(self, site: CallSite) -> ir.Function | ir.Class | None:
-        func = site.call.func
-        if isinstance(func, ir.Attribute):
-            cls = self.own_class(func.value, site.point)
-            return self._classes.method(cls, func.attr) if cls is not None else None
-        if not isinstance(func, ir.Name) or func.id not in self._own_names:
-            return None
-        found = [o.node for o in self.of(func, site.point) if not o.attributes]
-        if len(found) == 1 and isinstance(found[0], (ir.Function, ir.Class)):
-            return found[0]
-        return None
-
-    @cached_property
-    def _own_names(self) -> frozenset[str]:
-        functions = {function.name for function in self._module.functions}
-        return frozenset(functions | {cls.name for cls in self._classes.points})
-
-    def own_class(self, node: ir.Expr, point: Point) -> ir.Class | None:
-        """The class of the module that an object is of."""
-        if path_of(node) == ("self",):
-            return self._classes.of_self(point.scope)
-        made = [origin.site for origin in self.of(node, point) if not is_none(origin.node)]
-        if len(made) != 1 or made[0] is None:
-            return None
-        cls = self.callee(made[0])
-        return cls if isinstance(cls, ir.Class) else None
-
-    def callers(self, function: ir.Function) -> list[CallSite]:
-        """The calls in the module of a function; of a class for its ``__init__``."""
-        known = self._callers.get(function)
-        if known is None:
-            known = self._callers[function] = []
-            cls = self._classes.by_method.get(function)
-            wanted: list[tuple[str, object]] = [(function.name, function)]
-            if cls is not None and function.name == "__init__":
-                wanted = [(each.name, each) for each in self._classes.constructed_by(function)]
-            elif cls is not None and function.name == "forward":
-                wanted = []  # called through the object, seldom by name
-            known += [
-                site
-                for name, callee in wanted
-                for site in self._index.calls_by_name.get(name, ())
-                if self.callee(site) is callee
-            ]
-            if cls is not None and function.name == "__init__":
-                known += self._classes.calls_from_below(function)
-        return known
-
-    def _position(self, function: ir.Function, param: ir.Param) -> int | None:
-        if param.keyword_only:
-            return None
-        index = next(i for i, each in enumerate(function.params) if each is param)
-        bound = function in self._classes.by_method and not is_static(function)
-        return index - 1 if bound else index
-
     def argument(self, site: CallSite, name: str, position: int | None = None) -> Passed:
         """What a call passes for the parameter of this name and position."""
-        return passed_for(site, name, position, self._items)
+        return passed_for(site, name, position, self.at(site.point)._items)
 
     def _items(self, node: ir.Expr, point: Point, name: str) -> Passed:
         """What a dict has under a name: one that is written down, or that statements fill."""
