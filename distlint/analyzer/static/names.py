@@ -276,7 +276,7 @@ class Names:
             if name in seen.function.locals:
                 return self._one(seen.imports.get(name, ()))
             seen = seen.outer
-        return self._global_origin(name, _ALIAS_DEPTH)
+        return self._global_origin(name, scope.module, _ALIAS_DEPTH)
 
     def class_of(self, node: ir.Expr, scope: Scope) -> str | None:
         """The framework class of a variable or an attribute.
@@ -344,23 +344,23 @@ class Names:
         name = ir.last_name(callee)
         return bool(name) and name.lstrip("_")[:1].isupper()
 
-    def _global_origin(self, name: str, depth: int) -> str | None:
+    def _global_origin(self, name: str, module: Module, depth: int) -> str | None:
         found: list[str] = []
-        for definition in self.module.definitions.get(name, ()):
+        for definition in module.definitions.get(name, ()):
             node = definition.node
             if isinstance(node, Imported):
                 found.append(_joined(node.dotted, node.attr))
             elif isinstance(node, (ir.Name, ir.Attribute)) and definition.index is None and depth:
-                found.append(self._global_dotted(node, depth - 1) or "")
+                found.append(self._global_dotted(node, module, depth - 1) or "")
             elif not (isinstance(node, ir.Literal) and node.value is None):
                 return None
         return self._one(found)
 
-    def _global_dotted(self, node: ir.Expr, depth: int) -> str | None:
+    def _global_dotted(self, node: ir.Expr, module: Module, depth: int) -> str | None:
         if isinstance(node, ir.Attribute):
-            base = self._global_dotted(node.value, depth)
+            base = self._global_dotted(node.value, module, depth)
             return f"{base}.{node.attr}" if base else None
-        return self._global_origin(node.id, depth) if isinstance(node, ir.Name) else None
+        return self._global_origin(node.id, module, depth) if isinstance(node, ir.Name) else None
 
     def _one(self, dotted: Iterable[str]) -> str | None:
         names = {self.catalogue.canonical(name) if name else "" for name in dotted}

@@ -77,9 +77,9 @@ def _of_call(objects: Objects, call: ir.Call, point: Point, way: _Way) -> str | 
         way.calls.append(call)
         if entry.local.stream is None:
             return "a clock" if "clock" in entry.local.why else f"`{name}`"
-        return None if is_seeded(objects) else "random numbers"
-    function = objects.callee(site)
-    if isinstance(function, ir.Function):
+        is_own = point.scope.module is objects.module  # others may be seeded by any file
+        return "random numbers" if is_own and not is_seeded(objects) else None
+    if any(origin.node is not call for origin in objects.origins(call, point)):
         return _of_origins(objects, call, point, way)
     return _of_children(objects, call, point, way)
 
@@ -123,10 +123,11 @@ def _is_agreed(objects: Objects, origin: Origin) -> bool:
     """Is the variable that holds the value given to a broadcast, or another collective?"""
     statement = origin.point.statement
     targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    here = objects.at(origin.point)
     held = {path for target in targets if (path := path_of(target)) is not None}
     return any(
         site.point.scope is origin.point.scope and path_of(argument.value) in held
-        for site in objects.calls({n for n in objects.called_names if _AGREES.search(n)})
+        for site in here.calls({n for n in here.called_names if _AGREES.search(n)})
         for argument in site.call.args
     )
 

@@ -9,12 +9,11 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls, imports, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.data._differences import is_seeded
-from distlint.rules.data._differences_across import difference_across
+from distlint.rules.data._differences import difference, is_seeded
 from distlint.rules.training import loaders, samplers
 from distlint.source.finding import Finding, Fix, Severity
 
@@ -201,18 +200,18 @@ dist.barrier()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if not LIGHTNING.isdisjoint(module.imported_roots) and not _DRAW.isdisjoint(module.words):
-            yield from self._drawn_by_each(objects_of(module, catalogue), module, locators)
+            yield from self._drawn_by_each(objects_across(module, catalogue), module, locators)
         if "sampler" in module.words and "seed" in module.words:
-            for statement, reason in _assigned(objects_of(module, catalogue)):
+            for statement, reason in _assigned(objects_across(module, catalogue)):
                 yield self._differs(statement.site, reason, locators, module)
         if "DistributedSampler" not in module.words:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for sampler in samplers(objects):
             seed = sampler.option("seed").value
             if seed is None or sampler.constant("shuffle", True) is False:
                 continue
-            why = difference_across(objects, seed, sampler.options.point)
+            why = difference(objects, seed, sampler.options.point)
             if why is not None:
                 draft = Draft(locators.of(module.key), module, catalogue)
                 yield self._differs(
@@ -274,7 +273,7 @@ def _assigned(objects: Objects) -> Iterator[tuple[ir.Assign, str]]:
                 continue
             why = None
             if _is_sampler(objects, target.value, point):
-                why = difference_across(objects, statement.value, point)
+                why = difference(objects, statement.value, point)
             if why is not None:
                 yield statement, why
 

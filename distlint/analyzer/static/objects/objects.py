@@ -84,10 +84,10 @@ class Objects:
         self.index = index
         self.classes = classes
         self.flow = origins
-        self._calls = FrameworkCalls(index, classes, origins, lambda point: self._at(point)._calls)
+        self._calls = FrameworkCalls(index, classes, origins, lambda point: self.at(point)._calls)
         self.uses = Uses(index, origins, self._calls)
 
-    def _at(self, point: Point) -> Objects:
+    def at(self, point: Point) -> Objects:
         """The objects of the file that a statement stands in."""
         module = point.scope.module
         if module is self.module or module.project is None:
@@ -146,11 +146,11 @@ class Objects:
 
     def class_of(self, node: ir.Expr, point: Point) -> str:
         """The framework class of an object, by the call that made it, else by its name."""
-        return self._at(point)._calls.class_of(node, point)
+        return self.at(point)._calls.class_of(node, point)
 
     def is_undefined(self, site: CallSite) -> bool:
         """Does nothing define what is called, neither this module nor an import?"""
-        return self._at(site.point)._calls.is_undefined(site)
+        return self.at(site.point)._calls.is_undefined(site)
 
     def callee(self, site: CallSite) -> ir.Function | ir.Class | None:
         """The function, method or class of the module that a call calls."""
@@ -176,19 +176,19 @@ class Objects:
 
     def own_class(self, node: ir.Expr, point: Point) -> ir.Class | None:
         """The class of the module that an object is of."""
-        return self._at(point).flow.calls.own_class(node, point)
+        return self.at(point).flow.calls.own_class(node, point)
 
     def argument(self, site: CallSite, name: str, position: int | None = None) -> Passed:
         """What a call passes for the parameter of this name and position."""
-        return self._at(site.point).flow.argument(site, name, position)
+        return self.at(site.point).flow.argument(site, name, position)
 
     def passed(self, passed: Passed, point: Point) -> tuple[Origin, ...]:
         """Where what a call passes comes from; nothing if it passes nothing that is known."""
-        return self._at(point).flow.passed(passed, point)
+        return self.at(point).flow.passed(passed, point)
 
     def constant(self, passed: Passed, point: Point, default: object = None) -> object:
         """The constant that a call passes, also through variables; Ellipsis if it is none."""
-        return self._at(point).flow.constant(passed, point, default)
+        return self.at(point).flow.constant(passed, point, default)
 
 
 _ALONE = _Kept()
