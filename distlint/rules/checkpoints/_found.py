@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.names import calls_of, expressions_in, placed
+from distlint.analyzer.static.inheritance import imported_class
+from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.checkpoints._all_ranks import LOOKS
@@ -107,16 +108,37 @@ def _meets(objects: Objects, statements: list[ir.Stmt], point: Point) -> bool:
 
 def _is_in_turn(guards: Guards, point: Point, depth: int) -> bool:
     """Does one rank go first, and the others wait: by a block, or a meeting under a rank test?"""
+    if is_in_ordered_block(guards.objects, point):
+        return True
     for here in point.around:
-        if isinstance(here.owner, ir.With) and any(
-            isinstance(each, ir.Call) and may_meet(guards.objects, CallSite(each, point))
-            for each in expressions_in(here.owner.context)
-        ):
-            return True
         if any(map(_waits_on_some, here.block[: here.index])):
             return True
     callers = list(guards.all_callers(point.scope)) if depth else []
     return any(_is_in_turn(where, each.point, depth - 1) for where, each in callers)
+
+
+def is_in_ordered_block(objects: Objects, point: Point) -> bool:
+    """Do the ranks meet in a context manager around a statement: ``with rank_0_first():``?"""
+    return any(
+        isinstance(here.owner, ir.With)
+        and any(
+            origin.site is not None and _meets_in_context(objects, origin.site)
+            for origin in objects.origins(
+                here.owner.context, Point(point.scope, point.around[:depth])
+            )
+        )
+        for depth, here in enumerate(point.around)
+        if depth
+    )
+
+
+def _meets_in_context(objects: Objects, site: CallSite) -> bool:
+    if may_meet(objects, site):
+        return True
+    own, elsewhere = objects.callee(site), imported_class(objects, site.call.func)
+    cls = own if isinstance(own, ir.Class) else elsewhere[1] if elsewhere is not None else None
+    methods = cls.methods.values() if cls is not None else ()
+    return any(MEETS.search(token) for method in methods for token in method.tokens)
 
 
 def _waits_on_some(statement: ir.Stmt) -> bool:

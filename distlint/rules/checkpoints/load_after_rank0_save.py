@@ -24,7 +24,7 @@ from distlint.rules.checkpoints._file_calls import (
     READERS_OF_FILES,
     writers_of_files,
 )
-from distlint.rules.checkpoints._found import read_where_found
+from distlint.rules.checkpoints._found import is_in_ordered_block, read_where_found
 from distlint.rules.checkpoints._method_reads import ends_in_leave, meets_in, used_by_methods
 from distlint.rules.checkpoints._paths import same
 from distlint.rules.checkpoints._uses import (
@@ -343,6 +343,8 @@ dist.barrier()
             write = full(writers.objects, write)
             point = write.site.point
             if _comes_alone(guards, Point(point.scope, write.around), _DEPTH):
+                continue
+            if is_in_ordered_block(guards.objects, point):
                 continue
             use = _used_behind(guards, writers, write) or used_by_methods(guards, write)
             found = read_where_found(guards, write) if use is None else None

@@ -22,6 +22,7 @@ from distlint.rules.data._epochs import passes_over
 from distlint.rules.data._loaders_around import goes_over, wrapping
 from distlint.rules.data._reordered import is_reordered_elsewhere
 from distlint.rules.data._same_epoch import is_same_in_each_pass
+from distlint.rules.data._told import is_told_by_a_callback
 from distlint.rules.data._training import TRAINS, trains_near
 from distlint.rules.training import (
     BATCH_SAMPLER,
@@ -126,7 +127,7 @@ def _is_told(found: Journey) -> bool:
     if any(map(is_reordered_elsewhere, found.holders)):
         return True
     for objects in dict.fromkeys(holder.objects for holder in found.holders):
-        if is_set_by_hand(objects):
+        if is_set_by_hand(objects) or is_told_by_a_callback(objects):
             return True
         if _SET_EPOCH not in objects.module.words:
             continue

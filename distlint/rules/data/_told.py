@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import calls_elsewhere, calls_within, objects_in
+from distlint.analyzer.static.neighbourhood import files_near
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, path_of
@@ -84,7 +86,7 @@ def may_be_told(objects: Objects, sampler: Made) -> bool:
 
     Or does it set what that would set?
     """
-    if is_set_by_hand(objects):
+    if is_set_by_hand(objects) or is_told_by_a_callback(objects):
         return True
     if _SET_EPOCH not in objects.module.words:
         return False
@@ -93,6 +95,31 @@ def may_be_told(objects: Objects, sampler: Made) -> bool:
         is_same_in_each_pass(objects, site) or _is_told_to_another(objects, site, sampler)
         for site in sites
     )
+
+
+def is_told_by_a_callback(objects: Objects) -> bool:
+    """Does a method of another file, which nothing calls by name, tell its argument the epoch?
+
+    Of a hook it is not known which sampler it is given.
+    """
+    for module in files_near(objects.module) if objects.module.project is not None else ():
+        if module is not objects.module and _SET_EPOCH in module.words:
+            there = objects_in(module)
+            if any(_is_on_argument_of_a_hook(there, site) for site in there.calls({_SET_EPOCH})):
+                return True
+    return False
+
+
+def _is_on_argument_of_a_hook(objects: Objects, site: CallSite) -> bool:
+    function, func = site.point.scope.function, site.call.func
+    if function is None or not function.owner or not isinstance(func, ir.Attribute):
+        return False
+    given = {each.name for each in function.params[1:]}
+    nodes = (each.node for each in objects.origins(func.value, site.point))
+    if all(given.isdisjoint(ir.names_in(each)) for each in nodes if isinstance(each, ir.Expr)):
+        return False
+    called = any(True for _ in calls_within(objects, function))
+    return not called and next(calls_elsewhere(objects.module, function), None) is None
 
 
 def same_epoch_calls(objects: Objects, sampler: Made) -> Iterator[CallSite]:
