@@ -108,6 +108,7 @@ RESERVED: dict[str, str] = {
     "DST514": "world-size-without-gpus",
     "DST515": "init-failure-ignored",
     "DST516": "spawn-without-guard",
+    "DST517": "bound-on-one-rank",
     "DST601": "manual-softmax",
     "DST602": "log-of-softmax",
     "DST603": "manual-nll",

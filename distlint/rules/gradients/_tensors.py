@@ -76,7 +76,9 @@ def same(one: Any, two: Any) -> bool:
         return False
     if isinstance(one, ir.Attribute) and one.attr != two.attr:
         return False
-    if isinstance(one, (ir.Binary, ir.Unary)) and one.op != two.op:
+    if isinstance(one, (ir.Binary, ir.Unary, ir.BoolOp)) and one.op != two.op:
+        return False
+    if isinstance(one, ir.Compare) and one.ops != two.ops:
         return False
     if isinstance(one, (ir.Opaque, ir.Lambda, ir.Yield, ir.Comprehension, ir.Walrus)):
         return False
