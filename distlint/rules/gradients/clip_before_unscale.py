@@ -15,6 +15,7 @@ from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.gradients._scaled_by_fabric import clipped_while_scaled
 from distlint.rules.gradients._steps import (
     CLIP_NAMES,
     Backward,
@@ -31,7 +32,7 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.ir.positions import Locator, Locators
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -74,6 +75,9 @@ class ClipBeforeUnscale(SourceRule):
     Another method of the class may run the backward pass, in a file that does not unscale
     elsewhere.
 
+    Also `fabric.backward(loss)` and then a clip of torch's own, where Fabric was made with
+    `precision="16-mixed"`. If the precision is an option, the finding is an info.
+
     ## What is not reported
 
     - Functions that call `unscale_` before the clip, or another function that calls it.
@@ -96,6 +100,7 @@ class ClipBeforeUnscale(SourceRule):
     code = "DST606"
     name = "clip-before-unscale"
     severity = Severity.ERROR
+    exceptions = (Severity.INFO,)
 
     good = (
         Example(
@@ -203,9 +208,13 @@ assert moved > 0.5, f"the weights moved by {moved}"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "scale" not in module.tokens or CLIP_NAMES.isdisjoint(module.words):
+        if CLIP_NAMES.isdisjoint(module.words):
             return
         objects = objects_across(module, catalogue)
+        if "Fabric" in module.words or "fabric" in module.tokens:
+            yield from self._clipped_under_fabric(objects, locators.of(module.key))
+        if "scale" not in module.tokens:
+            return
         for clip in (*torch_clips(objects), *wrapper_clips(objects)):
             found = _scaled_before(objects, clip)
             if found is not None:
@@ -229,6 +238,18 @@ assert moved > 0.5, f"the weights moved by {moved}"
                         Draft(locator, module, catalogue),
                     ),
                 )
+
+    def _clipped_under_fabric(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
+        for clip, backward, scales in clipped_while_scaled(objects):
+            yield self.finding(
+                message="gradients are clipped before Fabric unscales them"
+                + ("" if scales else ", with 16-mixed"),
+                severity=Severity.ERROR if scales else Severity.INFO,
+                place=locator.place(clip.call.site),
+                related=(Related("scaled here", locator.place(backward.call.site)),),
+                effect="nearly every update is clipped to almost nothing",
+                help="Call `fabric.clip_gradients(model, optimizer, max_norm=...)`",
+            )
 
 
 def _unscaled(

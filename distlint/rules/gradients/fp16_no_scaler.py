@@ -77,7 +77,7 @@ class Fp16NoScaler(SourceRule):
     ## What is not reported
 
     - Files that mention a scaler, Accelerate, DeepSpeed, Lightning, Fabric or Apex.
-    - Regions whose dtype is not known, or that are given `enabled=`.
+    - Regions whose dtype is not known, or that are switched off with `enabled=False`.
     - Backward passes of an optimizer, `optimizer.backward(loss)`, which may scale.
     - Functions without a backward pass: inference.
     - Functions whose gradients no optimizer of the file uses, in them, in their class, in what they
@@ -253,8 +253,7 @@ assert not all(map(torch.equal, before, after)), "nothing is learned"
         if any(steps.reach(each) for each in objects.names.scopes if id(each) in scopes):
             yield from self._sharded(objects, locators.of(module.key))
         for region in autocasts(objects):
-            enabled = [a for a in region.site.call.args if a.keyword == "enabled"]
-            if region.dtype != "float16" or enabled or _is_frozen(region.site.point):
+            if region.dtype != "float16" or _is_frozen(region.site.point):
                 continue
             if _is_behind_forward(region.site.point.statement):
                 continue
