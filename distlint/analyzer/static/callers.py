@@ -226,6 +226,10 @@ def _calls_on(
             yield module, site
         return
     calls = {site.call for site in made}
+    if method.name == "__call__" and calls:
+        for call, point in objects.nodes(ir.Call):
+            if any(origin.call in calls for origin in objects.origins(call.func, point)):
+                yield module, CallSite(call, point)
     for site in objects.calls({method.name}):
         if _is_on(objects, site, known, cls, calls):
             yield module, site

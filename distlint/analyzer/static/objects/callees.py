@@ -15,6 +15,8 @@ from distlint.analyzer.static.reaching_definitions import Point, path_of
 if TYPE_CHECKING:
     from distlint.analyzer.static.objects.origins import Origins
 
+_CALL = "__call__"
+
 
 class Callees:
     """The functions, methods and classes that the calls of one module call."""
@@ -50,18 +52,33 @@ class Callees:
         func = site.call.func
         if isinstance(func, ir.Attribute):
             there, cls = self._class_of(func.value, site.point) or (self._origins, None)
-            if cls is not None:
-                return there.calls._method(cls, func.attr)
+            method = there.calls._method(cls, func.attr) if cls is not None else None
+            if method is not None:
+                return method
         elif isinstance(func, ir.Name) and func.id in self._own_names:
             found = [o.node for o in self._origins.of(func, site.point) if not o.attributes]
             if len(found) == 1 and isinstance(found[0], (ir.Function, ir.Class)):
                 return self._origins, found[0]
             return None
         found_elsewhere = self._elsewhere.called(site)
-        if found_elsewhere is None:
-            return None
-        module, callee = found_elsewhere
-        return self._origins.of_module(module), callee
+        if found_elsewhere is not None:
+            module, callee = found_elsewhere
+            return self._origins.of_module(module), callee
+        return self._called_object(site) if self._has_callable_objects else None
+
+    def _called_object(self, site: CallSite) -> tuple[Origins, ir.Function] | None:
+        """The ``__call__`` of the object that a call calls."""
+        there, cls = self._class_of(site.call.func, site.point) or (self._origins, None)
+        return there.calls._method(cls, _CALL) if cls is not None else None
+
+    @cached_property
+    def _has_callable_objects(self) -> bool:
+        """May the module call objects of a class of the project as functions?"""
+        return any(
+            _CALL in cls.methods
+            for module in (self._module, *self._module.imports)
+            for cls in module.classes.values()
+        )
 
     def _method(self, cls: ir.Class, name: str) -> tuple[Origins, ir.Function] | None:
         """The method of a class, also one that it inherits from another file."""
@@ -120,6 +137,9 @@ class Callees:
                 for site in self._index.calls_by_name.get(name, ())
                 if self.callee(site) is callee
             ]
+            if cls is not None and function.name == _CALL:
+                every = (CallSite(*each) for each in self._index.nodes(ir.Call))
+                known += [site for site in every if self.callee(site) is function]
             if cls is not None and function.name == "__init__":
                 known += self._classes.calls_from_below(function)
         return known
