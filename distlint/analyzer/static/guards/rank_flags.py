@@ -45,6 +45,9 @@ Elsewhere = Callable[[ir.Function], "list[tuple[RankFlags, CallSite]]"]
 """The calls of a function of the module in other files, with the flags of these."""
 
 
+_MOVES = frozenset({"to", "cuda", "cpu"})
+
+
 class RankFlags:
     """The flags of one module, which may stand for a test of the rank where they are tested."""
 
@@ -107,7 +110,7 @@ class RankFlags:
         if isinstance(flag, ir.Attribute) and self._is_set_by_rank(name):
             return True
         for value, where in self._assignments.to(name):
-            if any(RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
+            if any(RANK.search(t) or _MANY.search(t) for t in _words_of_truth(value)):
                 return True
             if isinstance(value, ir.Name) and where.scope.has_param(value.id):
                 if not depth or not self._is_given_alike(value.id, where.scope, depth - 1):
@@ -240,6 +243,19 @@ class RankFlags:
             if not isinstance(value, ir.Literal) or value.value
         ]
         return bool(places) and all(under_rank_test(where.around) for where in places)
+
+
+def _words_of_truth(value: ir.Expr) -> frozenset[str]:
+    """The words that say when a value is true: not what an object is made with.
+
+    ``DDP(model, device_ids=[rank])`` is there on all ranks.
+    """
+    while isinstance(value, ir.Call) and isinstance(value.func, ir.Attribute):
+        if value.func.attr not in _MOVES:
+            break
+        value = value.func.value
+    is_object = isinstance(value, ir.Call) and ir.last_name(value.func)[:1].isupper()
+    return frozenset() if is_object else ir.tokens_of(value)
 
 
 _FLAGS: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()
