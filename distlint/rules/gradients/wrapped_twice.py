@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import called_elsewhere
-from distlint.analyzer.static.inheritance import inherited
-from distlint.analyzer.static.journeys import made_elsewhere
 from distlint.analyzer.static.names import calls_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.rules.base import Example, SourceRule
@@ -175,7 +172,7 @@ optimizer.step()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for site, first in _replicated(objects):
             yield self.finding(
@@ -192,10 +189,9 @@ optimizer.step()
             before = next(_wrapped_before(objects, site, wrapper), None)
             if before is None:
                 continue
-            there, inner = before
-            wrapped = locators.of(there.module.key).place(inner.site)
+            wrapped = locators.of(before.point.scope.module.key).place(before.call.site)
             yield self.finding(
-                message=f"a model that `{ir.last_name(inner.func)}` has wrapped is wrapped again",
+                message=f"a model that `{before.name}` has wrapped is wrapped again",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
                 related=(Related("already wrapped here", wrapped),),
@@ -243,32 +239,25 @@ def _wrapper(objects: Objects, site: CallSite) -> Entry | None:
     return entry if made is not None and made.kind == "wrap" and made.form != "around" else None
 
 
-def _wrapped_before(
-    objects: Objects, site: CallSite, wrapper: Entry
-) -> Iterator[tuple[Objects, ir.Call]]:
+def _wrapped_before(objects: Objects, site: CallSite, wrapper: Entry) -> Iterator[CallSite]:
     """The calls that wrapped what a wrapper is given, if it is wrapped on all ways to it."""
     for argument in site.call.args:
-        found = () if argument.star else _first_made(objects, argument.value, site)
-        inner = [(there, _wrapping(there, origin, wrapper)) for there, origin in found]
-        for there, call in inner[:1]:
-            if call is not None and all(each is not None for _, each in inner):
-                yield there, call
-
-
-def _first_made(
-    objects: Objects, node: ir.Expr, site: CallSite
-) -> Iterator[tuple[Objects, Origin]]:
-    """Where a value comes from, but for the calls that wrap the value of the same attribute.
-
-    ``self.model = DDP(self.model)`` is given what another statement has assigned before.
-    """
-    for where, origin in _made(objects, node, site.point):
-        if origin.node is not site.call and not _rewraps(origin, node, site.point):
-            yield where, origin
+        found = () if argument.star else objects.origins(argument.value, site.point)
+        inner = [
+            _wrapping(objects, origin, wrapper)
+            for origin in found
+            if origin.node is not site.call and not _rewraps(origin, argument.value, site.point)
+        ]
+        for each in inner[:1]:
+            if each is not None and None not in inner:
+                yield each
 
 
 def _rewraps(origin: Origin, node: ir.Expr, point: Point) -> bool:
-    """Does another method, or the other arm of an ``if``, make an attribute from itself?"""
+    """Does another method, or the other arm of an ``if``, make an attribute from itself?
+
+    ``self.model = DDP(self.model)`` is given what another statement has assigned before.
+    """
     function = origin.point.scope.function
     is_made_before = function is not None and function.name == "__init__"
     if is_made_before or not isinstance(origin.node, ir.Call):
@@ -276,30 +265,20 @@ def _rewraps(origin: Origin, node: ir.Expr, point: Point) -> bool:
     if origin.point.scope is point.scope and not exclude(origin.point, point):
         return False
     path = path_of(node)
-    return path is not None and any(path_of(each.value) == path for each in origin.node.args)
+    if path is None or (len(path) == 1 and origin.point.scope is not point.scope):
+        return False  # variables of two functions may be called the same
+    return any(path_of(each.value) == path for each in origin.node.args)
 
 
-def _made(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[Objects, Origin]]:
-    """Where a value comes from, in this file or in the one whose function or class makes it."""
-    elsewhere = list(made_elsewhere(objects, node, point))
-    above = list(inherited(objects, node, point))
-    yield from (*elsewhere, *above)
-    for origin in objects.origins(node, point):
-        made = origin.node if elsewhere else None
-        if isinstance(made, ir.Call) and called_elsewhere(objects.module, made.func):
-            continue
-        if not above or origin.node is not node:
-            yield objects, origin
-
-
-def _wrapping(objects: Objects, origin: Origin, outer: Entry) -> ir.Call | None:
+def _wrapping(objects: Objects, origin: Origin, outer: Entry) -> CallSite | None:
     """The call that wrapped a model which another wrapper should not be given."""
     node = origin.node
     if not isinstance(node, ir.Call) or origin.attributes:
         return None
-    inner = _wrapper(objects, CallSite(node, origin.point))
+    site = CallSite(node, origin.point)
+    inner = _wrapper(objects, site)
     if inner is None or (inner.name == outer.name and inner.cls is None):
         return None
     if inner.cls is None:  # it may have returned something else than the model
-        return node if outer.cls is not None and not outer.cls.nests else None
-    return None if inner.cls.nests and (outer.cls is None or outer.cls.nests) else node
+        return site if outer.cls is not None and not outer.cls.nests else None
+    return None if inner.cls.nests and (outer.cls is None or outer.cls.nests) else site

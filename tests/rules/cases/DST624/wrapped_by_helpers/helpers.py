@@ -1,0 +1,5 @@
+from torch.nn.parallel import DistributedDataParallel
+
+
+def replicate(model, device):
+    return DistributedDataParallel(model, device_ids=[device])
