@@ -6,20 +6,21 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from distlint.source.finding import Explanation, Finding
+from distlint.source.finding import Explanation, Finding, Related
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.analyzer.symbolic.state import Disagreement
     from distlint.analyzer.symbolic.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.draft import Draft
     from distlint.rules.settings import Page
     from distlint.source.document import Document
-    from distlint.source.finding import Fix, Place, Related, Severity
+    from distlint.source.finding import Fix, Place, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,3 +208,8 @@ class SettingsRule(Rule):
             fix=fix,
             preview=preview,
         )
+
+
+def related(label: str, site: CallSite, locators: Locators) -> Related:
+    """A call that belongs to a finding, in whatever file it stands."""
+    return Related(label, locators.of(site.point.scope.module.key).place(site.call.site))

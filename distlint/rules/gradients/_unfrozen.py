@@ -31,7 +31,7 @@ class Flag(NamedTuple):
 
 def unfrozen_by_wrapper(objects: Objects) -> Iterator[tuple[Point, CallSite]]:
     """Where parameters of a wrapper are unfrozen that were frozen before the wrap, and the wrap."""
-    wraps = list(objects.calls_to(*DDP))
+    wraps = [wrap for _, wrap in objects.made(*DDP)]
     known = module_words(objects) if wraps else frozenset[str]()
     if known.isdisjoint({FLAG, f"{FLAG}_"}):
         return

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import Guards
-from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.gradients._layers import makes_layer
@@ -27,6 +27,10 @@ _DTYPES = frozenset({"float16", "half", "bfloat16", "float64", "double"})
 _AVERAGES = re.compile(r"(?:average|avg|reduce|sync)\w*_grad|grad\w*_(?:average|reduc|sync)")
 
 
+Wrap = tuple[CallSite, CallSite]
+"""A call that gives a wrapped model, and the one that wraps it."""
+
+
 class Change(NamedTuple):
     """A statement after a wrap, what it does, and the wrap."""
 
@@ -39,9 +43,9 @@ class Change(NamedTuple):
 
 def changes_after_wrap(guards: Guards) -> Iterator[Change]:
     """The layers that a module adds to a model, and its conversions, after it is wrapped."""
-    objects = guards.objects
-    wraps = list(objects.calls_to(*DDP))
-    if not wraps or any(map(_AVERAGES.search, objects.module.words)):
+    objects = objects_across(guards.objects.module, guards.objects.catalogue)
+    wraps = list(objects.made(*DDP))
+    if any(map(_AVERAGES.search, objects.module.words)):
         return
     training = TrainingAfter()
     changes = (*_new_layers(objects, wraps), *_grown(objects, wraps), *_conversions(objects, wraps))
@@ -51,7 +55,7 @@ def changes_after_wrap(guards: Guards) -> Iterator[Change]:
                 yield change
 
 
-def _new_layers(objects: Objects, wraps: Sequence[CallSite]) -> Iterator[Change]:
+def _new_layers(objects: Objects, wraps: Sequence[Wrap]) -> Iterator[Change]:
     for point, owner, value, name in _given_parts(objects):
         wrap = _wrap_of(objects, owner, point, wraps, inside=True)
         if wrap is not None and makes_layer(objects, value, point):
@@ -65,7 +69,7 @@ def _new_layers(objects: Objects, wraps: Sequence[CallSite]) -> Iterator[Change]
             )
 
 
-def _grown(objects: Objects, wraps: Sequence[CallSite]) -> Iterator[Change]:
+def _grown(objects: Objects, wraps: Sequence[Wrap]) -> Iterator[Change]:
     """Where a library gives a wrapped model parameters: adapters, a larger embedding."""
     for site in objects.calls(_GROWS):
         func, args = site.call.func, site.call.args
@@ -107,7 +111,7 @@ def _given_parts(objects: Objects) -> Iterator[tuple[Point, ir.Expr, ir.Expr, st
             yield site.point, owner, args[position].value, name
 
 
-def _conversions(objects: Objects, wraps: Sequence[CallSite]) -> Iterator[Change]:
+def _conversions(objects: Objects, wraps: Sequence[Wrap]) -> Iterator[Change]:
     for site in objects.calls(_CONVERTS):
         func = site.call.func
         if not isinstance(func, ir.Attribute) or not _converts(objects, site):
@@ -154,32 +158,37 @@ def _converted_before(objects: Objects, site: CallSite, wrap: CallSite) -> bool:
 
 
 def _wrap_of(
-    objects: Objects, owner: ir.Expr, point: Point, wraps: Sequence[CallSite], *, inside: bool
+    objects: Objects, owner: ir.Expr, point: Point, wraps: Sequence[Wrap], *, inside: bool
 ) -> CallSite | None:
     """The wrap of the model that an expression is, or that it is inside of."""
     parts = [owner]
     while inside and isinstance(parts[-1], (ir.Attribute, ir.Subscript)):
         parts.append(parts[-1].value)  # model.module.blocks[0].attention
     for origin in (each for part in parts for each in objects.origins(part, point)):
-        for wrap in wraps:
-            if wrap.point.scope is point.scope and (
-                wrap.point.statement.site >= point.statement.site or exclude(wrap.point, point)
-            ):
-                continue
-            if origin.node is wrap.call:
+        if isinstance(origin.node, ir.Call):
+            wrap = CallSite(origin.node, origin.point)
+            if objects.is_call_to(wrap, *DDP) and _may_come_before(wrap, point):
                 if not inside or origin.attributes[:1] == (_INNER,):
                     return wrap
-            elif wrap.point.scope is point.scope and _is_of(objects, origin, wrap):
-                return wrap
+                continue
+        for site, wrap in wraps:
+            if site.point.scope is point.scope and _may_come_before(site, point):
+                if _is_of(objects, origin, wrap):
+                    return wrap
     return None
+
+
+def _may_come_before(wrap: CallSite, point: Point) -> bool:
+    """May a wrap come before a statement, where they stand in one function?"""
+    return wrap.point.scope is not point.scope or (
+        wrap.point.statement.site < point.statement.site and not exclude(wrap.point, point)
+    )
 
 
 def _is_of(objects: Objects, origin: Origin, wrap: CallSite) -> bool:
     """Is it what a call wraps, by the name that it had before, or inside of that?"""
     given = wrap.call.args[0].value if wrap.call.args else None
-    if given is None or path_of(given) is None:
-        return False
-    return any(
+    return given is not None and any(
         isinstance(each.node, ir.Call)
         and (each.node, each.item) == (origin.node, origin.item)
         and origin.attributes[: len(each.attributes)] == each.attributes
@@ -189,9 +198,11 @@ def _is_of(objects: Objects, origin: Origin, wrap: CallSite) -> bool:
 
 def wrapped_later(objects: Objects, point: Point) -> bool:
     """Does the same function wrap a model afterwards, itself or by one of the file that does?"""
-    wraps = list(objects.calls_to(*DDP))
-    again = [wrap for wrap in wraps if wrap.point.scope is point.scope]
-    for function in (wrap.point.scope.function for wrap in wraps):
+    again = [site for site, _ in objects.made(*DDP)]
+    for function in [site.point.scope.function for site in again]:
         if function is not None:
-            again += [site for site in objects.callers(function) if site.point.scope is point.scope]
-    return any(each.point.statement.site > point.statement.site for each in again)
+            again += objects.callers(function)
+    return any(
+        each.point.scope is point.scope and each.point.statement.site > point.statement.site
+        for each in again
+    )

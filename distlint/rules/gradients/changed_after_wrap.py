@@ -16,11 +16,11 @@ from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import ELEMENT, Path, Point, path_of
 from distlint.fixers import names, statements
 from distlint.fixers.draft import CannotFix, Draft
-from distlint.rules.base import Example, SourceRule
+from distlint.rules.base import Example, SourceRule, related
 from distlint.rules.gradients._unfrozen import unfrozen_by_wrapper
 from distlint.rules.gradients._wrapped_parts import changes_after_wrap, wrapped_later
 from distlint.rules.training import DDP
-from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -235,12 +235,12 @@ assert grads[0] == grads[1], "the gradients are not averaged"
     ) -> Iterable[Finding]:
         yield from self._parts(module, catalogue, locators)
         told = set[int]()
+        draft = Draft(locators.of(module.key), module, catalogue)
         if {"DDP", "DistributedDataParallel"} & module.words:
-            draft = Draft(locators.of(module.key), module, catalogue)
             for point, by in unfrozen_by_wrapper(objects_across(module, catalogue)):
                 if not wrapped_later(objects_across(module, catalogue), point):
                     told.add(point.statement.site)
-                    yield self._unfrozen(point, by, draft)
+                    yield self._unfrozen(point, by, locators, draft)
         if module.tokens.isdisjoint({_FLAG, f"{_FLAG}_"}) or _INNER not in module.tokens:
             return
         objects = objects_across(module, catalogue)
@@ -259,15 +259,16 @@ assert grads[0] == grads[1], "the gradients are not averaged"
             return
         for point, _, wrap in changes:
             if point.statement.site not in told and not wrapped_later(objects, point):
-                yield self._unfrozen(point, wrap, Draft(locators.of(module.key), module, catalogue))
+                yield self._unfrozen(point, wrap, locators, draft)
 
-    def _unfrozen(self, point: Point, wrap: CallSite | None, draft: Draft) -> Finding:
-        locator = draft.locator
+    def _unfrozen(
+        self, point: Point, wrap: CallSite | None, locators: Locators, draft: Draft
+    ) -> Finding:
         return self.finding(
             message="parameters are unfrozen after wrapping in DDP",
             severity=Severity.WARNING,
-            place=locator.place(point.statement.site),
-            related=(Related("wrapped here", locator.place(wrap.call.site)),) if wrap else (),
+            place=draft.locator.place(point.statement.site),
+            related=(related("wrapped here", wrap, locators),) if wrap else (),
             effect="their gradients are not averaged, and the replicas silently diverge",
             help="Unfreeze before wrapping, or wrap the model again",
             fix=partial(_fix, point, wrap, draft),
@@ -278,19 +279,18 @@ assert grads[0] == grads[1], "the gradients are not averaged"
         if "backward" not in module.tokens and "DistributedDataParallel" not in module.words:
             return
         for change in changes_after_wrap(guards_of(module, catalogue)):
-            locator = locators.of(module.key)
             yield self.finding(
                 message=change.message,
                 severity=Severity.WARNING,
-                place=locator.place(change.point.statement.site),
-                related=(Related("wrapped here", locator.place(change.wrap.call.site)),),
+                place=locators.of(module.key).place(change.point.statement.site),
+                related=(related("wrapped here", change.wrap, locators),),
                 effect=change.effect,
                 help=change.help,
             )
 
 
 def _fix(point: Point, wrap: CallSite | None, draft: Draft) -> Fix:
-    if wrap is None:
+    if wrap is None or wrap.point.scope.module is not point.scope.module:
         raise CannotFix("the wrap is somewhere else")
     call = draft.node(wrap.call.site, cst.Call)
     wrapping = statements.statement_of(draft, call)

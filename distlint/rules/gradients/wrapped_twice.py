@@ -9,10 +9,10 @@ from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import path_of
-from distlint.rules.base import Example, SourceRule
+from distlint.rules.base import Example, SourceRule, related
 from distlint.rules.gradients._steps import exclude
 from distlint.rules.training import DDP
-from distlint.source.finding import Finding, Related, Severity
+from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -180,7 +180,7 @@ optimizer.step()
                 "`DataParallel`",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
-                related=(Related("already wrapped here", locator.place(first.call.site)),),
+                related=(related("already wrapped here", first, locators),),
                 effect="each process copies the wrapper to all GPUs of the node, and the copies do "
                 "not average gradients",
                 help="Wrap the model in `DistributedDataParallel` alone",
@@ -189,12 +189,11 @@ optimizer.step()
             before = next(_wrapped_before(objects, site, wrapper), None)
             if before is None:
                 continue
-            wrapped = locators.of(before.point.scope.module.key).place(before.call.site)
             yield self.finding(
                 message=f"a model that `{before.name}` has wrapped is wrapped again",
                 severity=Severity.WARNING,
                 place=locator.place(site.call.site),
-                related=(Related("already wrapped here", wrapped),),
+                related=(related("already wrapped here", before, locators),),
                 effect="both wrappers communicate the gradients, and the keys of checkpoints have "
                 "two prefixes",
                 help="Wrap the model once",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from distlint.analyzer import ir
@@ -135,6 +135,28 @@ class Objects:
     def calls_to(self, *dotted: str) -> Iterator[CallSite]:
         """The calls of functions and classes of frameworks, by their dotted names."""
         return self._calls.calls_to(*dotted)
+
+    def made(self, *dotted: str) -> Iterator[tuple[CallSite, CallSite]]:
+        """The calls of the module that give what one of these makes, and those that make it.
+
+        They are the same, but where a function of the project returns what it makes.
+        """
+        yield from ((site, site) for site in self.calls_to(*dotted))
+        for site in self._returning:
+            for origin in self.origins(site.call, site.point):
+                if origin.site is not None and self.is_call_to(origin.site, *dotted):
+                    yield site, origin.site
+
+    @cached_property
+    def _returning(self) -> list[CallSite]:
+        """The calls of functions of the project whose values come from other calls."""
+        found = (CallSite(*each) for each in self.nodes(ir.Call))
+        return [
+            site
+            for site in found
+            if isinstance((self.flow.calls.called(site) or (None, None))[1], ir.Function)
+            and any(o.site and o.node is not site.call for o in self.origins(site.call, site.point))
+        ]
 
     def is_call_to(self, site: CallSite, *dotted: str) -> bool:
         """Does a call call one of these? A name that came in by a star import may be any."""
