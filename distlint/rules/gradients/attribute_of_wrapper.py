@@ -14,10 +14,11 @@ from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers.draft import CannotFix, Draft
-from distlint.rules.base import Example, SourceRule
+from distlint.rules.base import Example, SourceRule, related
 from distlint.rules.gradients._before_wrap import runs_before
+from distlint.rules.gradients._wrapper_names import held_by, name_of, passed_on, set_on
 from distlint.rules.training import DDP, is_bare_arm
-from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.finding import Finding, Fix, Severity
 from distlint.source.requirements import is_launched_with
 
 if TYPE_CHECKING:
@@ -268,21 +269,21 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if not {"DistributedDataParallel", "DDP", "prepare"} & module.words:
+        if not {"DistributedDataParallel", "DDP", "Accelerator", "prepare"} & module.words:
             return
         objects = objects_across(module, catalogue)
-        prepares: list[CallSite] = []
+        prepares: list[Made] = []
         if not document.is_test and not any(map(_OTHER_WRAPPERS.search, module.words)):
-            prepares = [s for s in objects.calls({"prepare"}) if objects.called(s) == _PREPARE]
+            prepares = [each for each in objects.made(_PREPARE) if _prepares(objects, each[1])]
         if prepares and is_launched_with(document.path, _OTHER_WORDS, _OTHER_TYPES):
             prepares = []
-        wraps = [*objects.calls_to(*DDP), *prepares]
+        wraps = [*objects.made(*DDP), *prepares]
         if not wraps:
             return
-        held = _held(wraps)
+        held = held_by([site for site, _ in wraps])
         if prepares:
-            held = _passed_on(objects, held)
-        given = _set_on(objects)
+            held = passed_on(objects, held)
+        given = set_on(objects)
         locator = locators.of(module.key)
         for point in objects.points:
             if held.isdisjoint(ir.tokens_of(point.statement)):
@@ -290,14 +291,15 @@ dist.destroy_process_group()
             for node in nodes_of(point.statement):
                 if not isinstance(node, ir.Attribute) or node.attr in _OF_WRAPPER | given:
                     continue
-                if ir.last_name(node.value) not in held or node.attr.startswith("_"):
+                if name_of(node.value) not in held or node.attr.startswith("_"):
                     continue
-                wrap = _wrapped(objects, node.value, point, by_choice=not document.is_test)
+                wrap = _wrapped(objects, node.value, point, wraps, not document.is_test)
                 prepared = None if wrap else _prepared(objects, node.value, point)
                 wrap = wrap or prepared
                 if wrap is None or _is_asked(point, node.attr):
                     continue
-                if _is_wrapped_later(objects, wrap, node, point):
+                sites = [site for site, made in wraps if made.call is wrap.call]
+                if _is_wrapped_later(objects, wrap, sites, node, point):
                     continue
                 if is_bare_arm(point, node.value, node):
                     continue
@@ -311,56 +313,29 @@ dist.destroy_process_group()
                     else f"under DDP, `prepare` returns a wrapper without `{node.attr}`",
                     severity=Severity.ERROR if prepared is None else Severity.WARNING,
                     place=locator.place(node.site),
-                    related=(Related("wrapped here", locator.place(wrap.site)),),
+                    related=(related("wrapped here", wrap, locators),),
                     effect="the access raises an `AttributeError` when the model is wrapped in DDP",
                     help=f"Use `module.{node.attr}`"
                     if prepared is None
                     else f"Use `accelerator.unwrap_model(...).{node.attr}`"
                     + (", or call it through `forward` in training" if called else ""),
                     fix=None
-                    if called or prepared is not None
-                    else partial(_fix, node, wrap, Draft(locator, module, catalogue)),
+                    if called or prepared is not None or len(sites) != 1
+                    else partial(_fix, node, sites[0].call, Draft(locator, module, catalogue)),
                 )
 
 
-def _held(wraps: list[CallSite]) -> frozenset[str]:
-    """The last names of the variables that wrappers are assigned to."""
-    found: set[str] = set()
-    for wrap in wraps:
-        if isinstance(wrap.point.statement, ir.Assign):
-            for target in wrap.point.statement.targets:
-                items = target.items if isinstance(target, ir.Display) else (target,)
-                found.update(map(ir.last_name, items))
-    return frozenset(found - {""})
+Made = tuple[CallSite, CallSite]
+"""A call that gives a wrapper, and the one that wraps."""
 
 
-def _passed_on(objects: Objects, held: frozenset[str]) -> frozenset[str]:
-    """With the names that functions of the file give what they are passed."""
-    found = set(held)
-    for name in objects.called_names:
-        for site in objects.calls({name}):
-            given = [
-                argument for argument in site.call.args if ir.last_name(argument.value) in held
-            ]
-            function = objects.callee(site) if given else None
-            if isinstance(function, ir.Function):
-                found.update(param.name for param in function.params)
-    return frozenset(found)
+def _prepares(objects: Objects, site: CallSite) -> bool:
+    return objects.called(site) == _PREPARE
 
 
-def _set_on(objects: Objects) -> frozenset[str]:
-    """The attributes that the file assigns from outside, to whatever it may be."""
-    found: set[str] = set()
-    for point in objects.points:
-        statement = point.statement
-        for target in statement.targets if isinstance(statement, ir.Assign) else ():
-            if isinstance(target, ir.Attribute):
-                if not (isinstance(target.value, ir.Name) and target.value.id == "self"):
-                    found.add(target.attr)
-    return frozenset(found)
-
-
-def _wrapped(objects: Objects, node: ir.Expr, point: Point, *, by_choice: bool) -> ir.Call | None:
+def _wrapped(
+    objects: Objects, node: ir.Expr, point: Point, made: list[Made], by_choice: bool
+) -> CallSite | None:
     """The call that has wrapped an object, if nothing else can have made it.
 
     ``by_choice``: also one that is made on some runs only.
@@ -372,26 +347,30 @@ def _wrapped(objects: Objects, node: ir.Expr, point: Point, *, by_choice: bool) 
     if len(wraps) < len(sites):  # wrapped on some runs: then it fails on those
         if not by_choice:
             return None
-        where = wraps[0].point
-        if None in sites or where.scope is not point.scope or not _is_behind_branch(where, point):
+        if None in sites or not any(
+            wrap.call is wraps[0].call
+            and site.point.scope is point.scope
+            and _is_behind_branch(site.point, point)
+            for site, wrap in made
+        ):
             return None
-    return wraps[0].call
+    return wraps[0]
 
 
-def _prepared(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
+def _prepared(objects: Objects, node: ir.Expr, point: Point) -> CallSite | None:
     """The call that had Accelerate wrap an object, if it is a model and nothing else made it."""
-    calls: set[ir.Call] = set()
+    calls: dict[ir.Call, CallSite] = {}
     for origin in objects.origins(node, point):
         call = origin.node
         if not isinstance(call, ir.Call) or origin.attributes:
             return None
-        if objects.called(CallSite(call, origin.point)) != _PREPARE:
+        if not _prepares(objects, CallSite(call, origin.point)):
             return None
         index = origin.item or 0
         if index >= len(call.args) or any(argument.star for argument in call.args):
             return None
         given = call.args[index].value
-        name = ir.last_name(given.func if isinstance(given, ir.Call) else given)
+        name = name_of(given.func if isinstance(given, ir.Call) else given)
         if (
             call.args[index].keyword
             or _NO_MODEL.search(name)
@@ -401,8 +380,8 @@ def _prepared(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
             return None
         if index and not _MODEL.search(name):
             return None
-        calls.add(call)
-    return calls.pop() if len(calls) == 1 else None
+        calls[call] = CallSite(call, origin.point)
+    return calls.popitem()[1] if len(calls) == 1 else None
 
 
 def _is_of_another_kind(objects: Objects, node: ir.Expr, point: Point) -> bool:
@@ -457,14 +436,15 @@ def _is_behind_branch(wrap: Point, use: Point) -> bool:
     return all(told.isdisjoint(ir.tokens_of(test)) for test in asked)
 
 
-def _is_wrapped_later(objects: Objects, wrap: ir.Call, node: ir.Attribute, point: Point) -> bool:
+def _is_wrapped_later(
+    objects: Objects, wrap: CallSite, sites: list[CallSite], node: ir.Attribute, point: Point
+) -> bool:
     """Is it what the wrap takes from the object, or used in its function before the wrap?"""
     path = path_of(node)
-    if path is not None and any(path_of(argument.value) == path for argument in wrap.args):
+    if path is not None and any(path_of(argument.value) == path for argument in wrap.call.args):
         return True
     if point.scope.function is None:
         return False  # there the order is known
-    sites = [site for site in objects.calls({ir.last_name(wrap.func)}) if site.call is wrap]
     return any(runs_before(objects, point, site.point) for site in sites)
 
 

@@ -142,20 +142,17 @@ class Objects:
         They are the same, but where a function of the project returns what it makes.
         """
         yield from ((site, site) for site in self.calls_to(*dotted))
-        for site in self._returning:
-            for origin in self.origins(site.call, site.point):
-                if origin.site is not None and self.is_call_to(origin.site, *dotted):
-                    yield site, origin.site
+        yield from (each for each in self.relayed if self.is_call_to(each[1], *dotted))
 
     @cached_property
-    def _returning(self) -> list[CallSite]:
-        """The calls of functions of the project whose values come from other calls."""
-        found = (CallSite(*each) for each in self.nodes(ir.Call))
+    def relayed(self) -> list[tuple[CallSite, CallSite]]:
+        """The calls of functions of the project, and the calls that make what those return."""
         return [
-            site
-            for site in found
+            (site, origin.site)
+            for site in (CallSite(*each) for each in self.nodes(ir.Call))
             if isinstance((self.flow.calls.called(site) or (None, None))[1], ir.Function)
-            and any(o.site and o.node is not site.call for o in self.origins(site.call, site.point))
+            for origin in self.origins(site.call, site.point)
+            if origin.site is not None and origin.node is not site.call
         ]
 
     def is_call_to(self, site: CallSite, *dotted: str) -> bool:
