@@ -10,6 +10,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
@@ -220,19 +221,18 @@ assert not torch.equal(before, after), "step() changed nothing"
         if module.words.isdisjoint({"FullyShardedDataParallel", "fully_shard"}):
             return
         objects = objects_across(module, catalogue)
-        for wrap in _wraps(objects):
-            for made in _optimizers_before(objects, wrap):
-                locator = locators.of(module.key)
-                yield self.finding(
-                    message="optimizer is created before the model is sharded (line "
-                    f"{locator.place(wrap.call.site).span.row})",
-                    severity=Severity.ERROR,
-                    place=locator.place(made.call.site),
-                    related=(Related("the model is sharded here", locator.place(wrap.call.site)),),
-                    effect="`optimizer.step()` does not change the model",
-                    help="Create the optimizer after sharding the model",
-                    fix=partial(_after, made, wrap, Draft(locator, module, catalogue)),
-                )
+        for made, wrap in _optimizers_before(objects, list(_wraps(objects))):
+            locator = locators.of(module.key)
+            yield self.finding(
+                message="optimizer is created before the model is sharded (line "
+                f"{locator.place(wrap.call.site).span.row})",
+                severity=Severity.ERROR,
+                place=locator.place(made.call.site),
+                related=(Related("the model is sharded here", locator.place(wrap.call.site)),),
+                effect="`optimizer.step()` does not change the model",
+                help="Create the optimizer after sharding the model",
+                fix=partial(_after, made, wrap, Draft(locator, module, catalogue)),
+            )
         for made, forward in _made_after_forward(objects):
             locator = locators.of(module.key)
             yield self.finding(
@@ -289,18 +289,32 @@ def _after(made: CallSite, wrap: CallSite, draft: Draft) -> Fix:
     return draft.fix("unsafe", "Create the optimizer after sharding the model")
 
 
-def _wraps(objects: Objects) -> Iterator[CallSite]:
-    for site in objects.calls_to(_FSDP1):
-        kept = objects.constant(objects.argument(site, "use_orig_params", 13), site.point, False)
+Made = tuple[CallSite, CallSite]
+"""A call in the file, and the one that shards or makes the optimizer: itself, or in a function."""
+
+
+def _in_place(objects: Objects) -> Iterator[Made]:
+    yield from ((site, site) for site in objects.calls_to(_FSDP2))
+    for site in (CallSite(*each) for each in objects.nodes(ir.Call)):
+        there, function = function_called(objects, site) or (objects, None)
+        scope = there.scope_of(function) if function is not None else None
+        for wrap in there.calls_in(scope, {_FSDP2.rpartition(".")[2]}) if scope else ():
+            if there.is_call_to(wrap, _FSDP2):
+                yield site, wrap
+
+
+def _wraps(objects: Objects) -> Iterator[Made]:
+    for site, wrap in objects.made(_FSDP1):
+        kept = objects.constant(objects.argument(wrap, "use_orig_params", 13), wrap.point, False)
         if kept is False:
-            yield site
-    yield from objects.calls_to(_FSDP2)
+            yield site, wrap
+    yield from _in_place(objects)
 
 
 def _made_after_forward(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]:
     """Optimizers of what a forward pass of a sharded model has gathered, and that forward pass."""
-    for wrap in objects.calls_to(_FSDP2):
-        models = _models(objects, wrap)
+    for wrap, inner in _in_place(objects):
+        models = _models(objects, wrap, inner)
         for made in _optimizers(objects, wrap, models):
             if (
                 not _before(wrap, made)
@@ -318,9 +332,9 @@ def _made_after_forward(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]
 
 def _forward(objects: Objects, point: Point, models: set[object]) -> CallSite | None:
     for node in calls_of(point.statement):
-        if not isinstance(node.func, ir.Attribute):
-            if {origin.node for origin in objects.origins(node.func, point)} & models:
-                return CallSite(node, point)
+        called = objects.origins(node.func, point)
+        if any(origin.node in models and not origin.attributes for origin in called):
+            return CallSite(node, point)
     return None
 
 
@@ -332,20 +346,40 @@ def _reshards(objects: Objects, forward: CallSite, made: CallSite) -> bool:
     )
 
 
-def _models(objects: Objects, wrap: CallSite) -> set[object]:
-    """What made the model that a call shards."""
+def _models(objects: Objects, site: CallSite, wrap: CallSite) -> set[object]:
+    """What made the model that a call shards, or has a function shard."""
     wrapped = objects.argument(wrap, "module", 0).value
-    if wrapped is None:
-        return set()
-    return {origin.node for origin in objects.origins(wrapped, wrap.point)}
+    found = objects.origins(wrapped, wrap.point) if wrapped is not None else ()
+    return _passed_by(objects, site, wrap, {origin.node for origin in found})
 
 
-def _optimizers_before(objects: Objects, wrap: CallSite) -> Iterator[CallSite]:
-    """The optimizers that were made of the model's parameters, and are not made anew."""
-    made = list(_optimizers(objects, wrap, _models(objects, wrap)))
-    later = [site for site in made if not _before(site, wrap)]
-    if not later:
-        yield from made
+def _passed_by(
+    objects: Objects, site: CallSite, inner: CallSite, nodes: set[object]
+) -> set[object]:
+    """Those of the objects in a function that this call of it passes."""
+    if site is inner:
+        return nodes
+    passed = (o for each in site.call.args for o in objects.origins(each.value, site.point))
+    return nodes & {origin.node for origin in passed}
+
+
+def _optimizers_before(objects: Objects, wraps: list[Made]) -> Iterator[Made]:
+    """The optimizers of what a model had before it is sharded, where none is made afterwards."""
+    for wrap, inner in wraps:
+        models = _models(objects, wrap, inner)
+        made = list(_optimizers(objects, wrap, models))
+        wrapped = {origin.node for origin in objects.origins(wrap.call, wrap.point)}
+        if any(_before(wrap, each) for each in _optimizers(objects, wrap, models | wrapped)):
+            continue
+        for each in made:
+            sharded = any(
+                other.point.scope is wrap.point.scope
+                and _before(other, each)
+                and _models(objects, other, there) & models
+                for other, there in wraps
+            )
+            if not sharded:
+                yield each, wrap
 
 
 def _before(one: CallSite, two: CallSite) -> bool:
@@ -353,15 +387,22 @@ def _before(one: CallSite, two: CallSite) -> bool:
 
 
 def _optimizers(objects: Objects, wrap: CallSite, models: set[object]) -> Iterator[CallSite]:
-    wrapped = {origin.node for origin in objects.origins(wrap.call, wrap.point)}
-    for site in objects.calls({name for name in objects.called_names if _OPTIMIZER.search(name)}):
+    names = {name for name in objects.called_names if _OPTIMIZER.search(name)}
+    direct = ((site, site) for site in objects.calls(names))
+    for site, made in (*direct, *objects.relayed):
         if site.point.scope is not wrap.point.scope or exclude(site.point, wrap.point):
             continue
-        if any(
+        if _OPTIMIZER.search(made.name) and any(
             isinstance(node, ir.Call)
             and isinstance(node.func, ir.Attribute)
             and node.func.attr in _PARAMETERS
-            and {o.node for o in objects.origins(node.func.value, site.point)} & (models | wrapped)
-            for node in expressions_in(site.call)
+            and models
+            & _passed_by(
+                objects,
+                site,
+                made,
+                {origin.node for origin in objects.origins(node.func.value, made.point)},
+            )
+            for node in expressions_in(made.call)
         ):
             yield site
