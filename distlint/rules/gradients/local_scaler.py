@@ -9,6 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.gates import gates_before
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import expressions_in
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
@@ -22,7 +23,7 @@ from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
@@ -175,16 +176,13 @@ assert len(set(steps)) == 1, f"which ranks took the step: {steps}"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        words = module.words
-        if "GradScaler" not in words or _SHARDED in words or "step" not in module.tokens:
-            return
-        if words.isdisjoint({"FullyShardedDataParallel", "FSDP"}):
+        if "GradScaler" not in module.words or _SHARDED in module.words:
             return
         objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
-        wraps = [wrap for wrap in objects.calls_to(*_FSDP) if not _is_unsharded(objects, wrap)]
-        for made in objects.calls_to(SCALER):
-            wrap = _wrap_beside(objects, made, wraps)
+        wraps = [each for each in _made(objects, *_FSDP) if not _is_unsharded(objects, each[1])]
+        for made, scaler in _made(objects, SCALER) if wraps else ():
+            wrap = _wrap_beside(objects, made, scaler, wraps)
             if wrap is not None:
                 yield self.finding(
                     message="`GradScaler` decides on each rank whether FSDP takes the step",
@@ -193,27 +191,48 @@ assert len(set(steps)) == 1, f"which ranks took the step: {steps}"
                     related=(Related("sharded here", locator.place(wrap.call.site)),),
                     effect="after an overflow on one rank, the shards belong to different steps",
                     help=f"Use `{_SHARDED}`",
-                    fix=partial(_fix, made, Draft(locator, module, catalogue)),
+                    fix=partial(_fix, scaler, module, Draft(locator, module, catalogue)),
                 )
 
 
-def _wrap_beside(objects: Objects, made: CallSite, wraps: list[CallSite]) -> CallSite | None:
+Made = tuple[CallSite, CallSite]
+"""A call in the file, and the one that makes the object: itself, or one of another file."""
+
+
+def _made(objects: Objects, *dotted: str) -> Iterator[Made]:
+    for site, made in objects.made(*dotted):
+        if site is made or made.point.scope.module is not objects.module:
+            yield site, made
+
+
+def _wrap_beside(
+    objects: Objects, made: CallSite, scaler: CallSite, wraps: list[Made]
+) -> CallSite | None:
     """The wrap of a model that a scaler may be for, where it decides about steps."""
-    enabled = objects.argument(made, "enabled")
-    if objects.constant(enabled, made.point, True) is False:
+    enabled = objects.argument(scaler, "enabled")
+    if objects.constant(enabled, scaler.point, True) is False:
         return None
-    steps = list(objects.uses.methods_on(made.call, {"step"}))
+    steps = list(_steps(objects, scaler))
     if not steps or all(_is_of_ddp(objects, each) for each in steps):
         return None
-    needs = _settings(objects, made)
+    needs = _settings(objects, made) | _settings(objects, scaler)
     if enabled.value is not None:
-        needs |= settings_of(objects, enabled.value, True, made.point)
-    for wrap in wraps:
+        needs |= settings_of(objects, enabled.value, True, scaler.point)
+    for wrap, inner in wraps:
         if exclude(wrap.point, made.point) or _trains_without(wrap, made):
             continue
-        if not contradict(needs, _settings(objects, wrap)):
+        if not contradict(needs, _settings(objects, wrap) | _settings(objects, inner)):
             return wrap
     return None
+
+
+def _steps(objects: Objects, scaler: CallSite) -> Iterator[CallSite]:
+    """The steps of a scaler, in the file and in those of the functions that are given it."""
+    called = (function_called(objects, site) for site, _ in objects.uses.passed_to(scaler.call))
+    modules = [objects.module, *(each[0].module for each in called if each is not None)]
+    for module in dict.fromkeys(modules):
+        there = objects_across(module, objects.catalogue)
+        yield from there.uses.methods_on(scaler.call, {"step"})
 
 
 def _is_of_ddp(objects: Objects, step: CallSite) -> bool:
@@ -270,7 +289,9 @@ def _is_unsharded(objects: Objects, wrap: CallSite) -> bool:
     )
 
 
-def _fix(made: CallSite, draft: Draft) -> Fix:
+def _fix(made: CallSite, module: Module, draft: Draft) -> Fix:
+    if made.point.scope.module is not module:
+        raise CannotFix("the scaler is made in another file")
     if any(argument.keyword is None and not _is_device(argument) for argument in made.call.args):
         raise CannotFix("arguments by position differ between versions of torch")
     call = draft.node(made.call.site, cst.Call)
