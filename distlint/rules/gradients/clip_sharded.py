@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.across import origins_across
-from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.journeys import function_called
+from distlint.analyzer.static.names import calls_of, expressions_in
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Path, path_of
 from distlint.fixers import names
@@ -212,7 +212,7 @@ def train(model, optimizer, loader):
         if CLIP_NAMES.isdisjoint(module.words):
             return
         is_managed = not {"accelerate", "deepspeed"}.isdisjoint(module.words)
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         for clip in torch_clips(objects):
             draft = Draft(locator, module, catalogue)
@@ -226,10 +226,10 @@ def train(model, optimizer, loader):
                     fix=partial(_by_model, clip, draft),
                 )
                 continue
-            owner = _backward_by(objects, clip) if is_managed else None
-            if owner is not None and not _is_of_apex(clip):
-                kind, path = owner
-                unscaled = kind == "Accelerate" and _is_unscaled(objects, clip, path)
+            manager = _backward_by(objects, clip) if is_managed else None
+            if manager is not None and not _is_of_apex(clip):
+                kind, owner, at = manager
+                unscaled = kind == "Accelerate" and _is_unscaled(objects, clip, owner, at)
                 if unscaled and _asks_kind(clip):
                     continue
                 yield self.finding(
@@ -244,7 +244,10 @@ def train(model, optimizer, loader):
                     if kind == "Accelerate"
                     else "Set `gradient_clipping` in the DeepSpeed configuration",
                     fix=partial(_by_accelerator, objects, clip, path, draft)
-                    if kind == "Accelerate" and not unscaled
+                    if not unscaled
+                    and kind == "Accelerate"
+                    and at.scope is clip.point.scope
+                    and (path := path_of(owner)) is not None
                     else None,
                 )
 
@@ -270,13 +273,13 @@ def _models(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[ir.
 
 
 def _is_sharded(objects: Objects, model: ir.Expr, point: Point) -> bool:
-    found = origins_across(objects, model, point)
-    wraps = [each for each in found if _wraps_itself(each[1], path_of(model))]
+    found = objects.origins(model, point)
+    wraps = [each for each in found if _wraps_itself(each, path_of(model))]
     return bool(found) and all(
         origin.site is not None
-        and where.is_call_to(origin.site, _FSDP)
+        and objects.is_call_to(origin.site, _FSDP)
         and "NO_SHARD" not in ir.tokens_of(origin.site.call)
-        for where, origin in wraps or found
+        for origin in wraps or found
     )
 
 
@@ -300,36 +303,60 @@ def _is_of_apex(clip: CallSite) -> bool:
     return isinstance(given, ir.Call) and ir.last_name(given.func) == "master_params"
 
 
-def _backward_by(objects: Objects, clip: CallSite) -> tuple[str, tuple[str, ...]] | None:
-    """Who does the backward pass of the function that clips."""
-    for site in objects.calls({"backward"}):
-        func = site.call.func
-        if site.point.scope is not clip.point.scope or not isinstance(func, ir.Attribute):
-            continue
-        if exclude(site.point, clip.point):
-            continue
-        path = path_of(func.value)
-        if path is None or not site.call.args:
-            continue
-        if objects.class_of(func.value, site.point) == _ACCELERATOR:
-            return "Accelerate", path
-        if any(
-            isinstance(origin.node, ir.Call)
-            and origin.item == 0
-            and objects.called(CallSite(origin.node, origin.point)) == _ENGINE
-            for origin in objects.origins(func.value, site.point)
-        ):
-            return "DeepSpeed", path
-    return None
+def _backward_by(objects: Objects, clip: CallSite) -> tuple[str, ir.Expr, Point] | None:
+    """Who does the backward pass that a clip follows, and where it is asked for that.
+
+    In the function that clips, or in one that is called there; else in those that call it.
+    """
+    own = list(_backward_beside(objects, clip))
+    if own:
+        return next((found for each in own if (found := _manager(objects, each))), None)
+    function = clip.point.scope.function
+    callers = objects.flow.calls.callers(function) if function is not None else []
+    around = [[_manager(objects, each) for each in _backward_beside(objects, c)] for c in callers]
+    managers = [next(filter(None, each), None) for each in around if each]
+    return managers[0] if managers and None not in managers else None
 
 
-def _is_unscaled(objects: Objects, clip: CallSite, accelerator: tuple[str, ...]) -> bool:
+def _backward_beside(objects: Objects, clip: CallSite) -> Iterator[CallSite]:
+    """The backward passes that the function of a call runs, itself or by functions it calls."""
+    there = objects_across(clip.point.scope.module, objects.catalogue)
+    for point in there.points_in(clip.point.scope):
+        for site in (CallSite(call, point) for call in calls_of(point.statement)):
+            if site.call is clip.call or exclude(point, clip.point):
+                continue
+            if site.name == "backward":
+                yield site
+            elif (called := function_called(there, site)) is not None:
+                scope = called[0].scope_of(called[1])
+                yield from called[0].calls_in(scope, {"backward"}) if scope is not None else ()
+
+
+def _manager(objects: Objects, backward: CallSite) -> tuple[str, ir.Expr, Point] | None:
+    func, point = backward.call.func, backward.point
+    if not isinstance(func, ir.Attribute) or not backward.call.args:
+        return None
+    if objects.class_of(func.value, point) == _ACCELERATOR:
+        return "Accelerate", func.value, point
+    is_engine = any(
+        isinstance(origin.node, ir.Call)
+        and origin.item == 0
+        and objects.called(CallSite(origin.node, origin.point)) == _ENGINE
+        for origin in objects.origins(func.value, point)
+    )
+    return ("DeepSpeed", func.value, point) if is_engine else None
+
+
+def _is_unscaled(objects: Objects, clip: CallSite, manager: ir.Expr, point: Point) -> bool:
     """Has the accelerator been told to unscale the gradients before? It does that once a step."""
+    told = {origin.node for origin in objects.origins(manager, point)}
+    there = objects_across(point.scope.module, objects.catalogue)
+    is_here = point.scope is clip.point.scope
     return any(
         isinstance(site.call.func, ir.Attribute)
-        and path_of(site.call.func.value) == accelerator
-        and in_order(site, clip)
-        for site in objects.calls({"unscale_gradients"})
+        and told & {origin.node for origin in objects.origins(site.call.func.value, site.point)}
+        and (in_order(site, clip) or (site.point.scope is point.scope and not is_here))
+        for site in {*objects.calls({"unscale_gradients"}), *there.calls({"unscale_gradients"})}
     )
 
 
