@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, path_of
@@ -53,6 +54,24 @@ def backwards(objects: Objects, scope: Scope | None = None) -> Iterator[Backward
             yield Backward(site, site.call.args[0].value)
         else:
             yield Backward(site, receiver)
+
+
+def passed_backward(objects: Objects) -> Iterator[tuple[Backward, Backward]]:
+    """The calls of functions, of whatever file, that go backward from an argument.
+
+    Each as a backward pass from what is passed, and with the one in the function.
+    """
+    for site in (CallSite(*each) for each in objects.nodes(ir.Call)):
+        there, function = function_called(objects, site) or (objects, None)
+        if function is None or BACKWARD.isdisjoint(function.tokens):
+            continue
+        for inner in backwards(there, there.scope_of(function)):
+            param = next((p for p in function.params if path_of(inner.loss) == (p.name,)), None)
+            if param is not None and inner.site.point.scope.function is function:
+                position = there.flow.calls.position(function, param)
+                passed = objects.argument(site, param.name, position).value
+                if passed is not None:
+                    yield Backward(site, passed), inner
 
 
 def torch_clips(objects: Objects) -> Iterator[CallSite]:

@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.objects.objects import objects_across
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._autocast import autocasts, dtype_of
-from distlint.rules.gradients._steps import backwards
+from distlint.rules.gradients._steps import backwards, passed_backward
 from distlint.rules.training import leaves_no_gradient
 from distlint.source.finding import Finding, Severity
 
@@ -237,9 +239,7 @@ assert not all(map(torch.equal, before, after)), "nothing is learned"
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         words = module.words
-        if words.isdisjoint({"autocast", *_FSDP_TYPES}) or "backward" not in module.tokens:
-            return
-        if "step" not in module.tokens or any(_SCALES.search(word) for word in words):
+        if words.isdisjoint({"autocast", *_FSDP_TYPES}) or _may_scale(module):
             return
         objects = objects_across(module, catalogue)
         if document.is_test:
@@ -248,6 +248,11 @@ assert not all(map(torch.equal, before, after)), "nothing is learned"
             id(each.site.point.scope)
             for each in backwards(objects)
             if not each.site.call.args  # optimizer.backward(loss) may scale
+        }
+        scopes |= {
+            id(each.site.point.scope)
+            for each, inner in passed_backward(objects)
+            if not inner.site.call.args and not _may_scale(inner.site.point.scope.module)
         }
         steps = _Steps(objects)
         if any(steps.reach(each) for each in objects.names.scopes if id(each) in scopes):
@@ -268,18 +273,30 @@ assert not all(map(torch.equal, before, after)), "nothing is learned"
 
     def _sharded(self, objects: Objects, locator: Locator) -> Iterator[Finding]:
         """The types of FSDP in which gradients are float16."""
-        for site in objects.calls(_FSDP_TYPES):
-            given = objects.argument(site, "param_dtype", 0).value
-            if given is None or dtype_of(objects, given, site) != "float16":
+        here = ((site, site) for site in objects.calls(_FSDP_TYPES))
+        elsewhere = (each for each in objects.relayed if _is_elsewhere(objects, each[1]))
+        for site, made in (*here, *elsewhere):
+            given = objects.argument(made, "param_dtype", 0).value
+            if made.name not in _FSDP_TYPES or given is None:
                 continue
-            if any(each.name in _SHARDS for each, _ in objects.uses.passed_to(site.call)):
+            if dtype_of(objects, given, made) == "float16" and any(
+                each.name in _SHARDS for each, _ in objects.uses.passed_to(made.call)
+            ):
                 yield self.finding(
                     message="FSDP trains in float16 without loss scaling",
                     severity=Severity.WARNING,
                     place=locator.place(site.call.site),
                     effect="gradients below 6e-8 become 0, and layers stop learning",
-                    help=f"Use a `{_FSDP_TYPES[site.name]}`, or bfloat16",
+                    help=f"Use a `{_FSDP_TYPES[made.name]}`, or bfloat16",
                 )
+
+
+def _may_scale(module: Module) -> bool:
+    return any(map(_SCALES.search, module.words))
+
+
+def _is_elsewhere(objects: Objects, site: CallSite) -> bool:
+    return site.point.scope.module is not objects.module
 
 
 class _Steps:
@@ -288,12 +305,12 @@ class _Steps:
     def __init__(self, objects: Objects) -> None:
         self._scopes = objects.names.scopes
         self._backward = {id(each.site.point.scope) for each in backwards(objects)}
-        self._stepping = [
-            site.point.scope
-            for site in objects.calls({"step"})
-            if isinstance(site.call.func, ir.Attribute)
-            and not _NO_OPTIMIZER.search(ir.last_name(site.call.func.value))
-        ]
+        self._stepping = [s.point.scope for s in objects.calls({"step"}) if _is_step(s)]
+        for site in (CallSite(*each) for each in objects.nodes(ir.Call)):
+            there, function = function_called(objects, site) or (objects, None)
+            scope = there.scope_of(function) if function and there is not objects else None
+            if scope and any(map(_is_step, there.calls_in(scope, {"step"}))):
+                self._stepping.append(site.point.scope)
         self._mentioned = {
             id(scope): frozenset[str]().union(
                 *(ir.tokens_of(point.statement) for point in objects.points_in(scope))
@@ -329,6 +346,11 @@ class _Steps:
             return True
         # a function that goes backward itself steps for that
         return id(stepping) not in self._backward and other.name in self._mentioned[id(scope)]
+
+
+def _is_step(site: CallSite) -> bool:
+    func = site.call.func
+    return isinstance(func, ir.Attribute) and not _NO_OPTIMIZER.search(ir.last_name(func.value))
 
 
 def _is_behind_forward(region: ir.Stmt) -> bool:

@@ -1,0 +1,4 @@
+def go_back(loss, optimizer):
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
