@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.across import origins_across
-from distlint.analyzer.static.journeys import returned_by
+from distlint.analyzer.static.journeys import function_called, returned_by
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, placed
-from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.gradients._bare_modules import (
@@ -27,8 +26,6 @@ _INNER = "module"
 _DEPTH = 2
 """Through how many functions a loss is followed that one returns."""
 _UNWRAPS = frozenset({"unwrap_model", "extract_model_from_parallel"})
-_UNWRAPPING = re.compile(r"^module$|un_?wrap|extract_model|ddp", re.IGNORECASE)
-"""Names of a file that may take a model out of its wrapper."""
 _NO_FORWARD = frozenset(
     {
         "parameters", "named_parameters", "state_dict", "load_state_dict", "modules", "children",
@@ -72,11 +69,11 @@ class Bypasses:
         armed = {
             each.wrapper
             for place in places
-            for each in self._in(place)
+            for each in self._in(place.site.point.scope)
             if not each.bare and (not each.given or _reaches(each.site, place))
         }
         for place in places:
-            for call in self._in(place):
+            for call in self._in(place.site.point.scope):
                 if (
                     call.bare
                     and call.wrapper not in armed
@@ -116,15 +113,15 @@ class Bypasses:
             ]
         return self._functions[id(scope)]
 
-    def _in(self, backward: Backward) -> list[Called]:
-        scope = backward.site.point.scope
+    def _in(self, scope: Scope) -> list[Called]:
         if id(scope) not in self._calls:
+            self._calls[id(scope)] = []  # for a function that calls itself
             self._calls[id(scope)] = list(self._called(scope))
         return self._calls[id(scope)]
 
     def _called(self, scope: Scope) -> Iterator[Called]:
         """The calls of wrapped models in a function, and those that are given one."""
-        objects = self._objects
+        objects = objects_across(scope.module, self._objects.catalogue)
         for point in objects.points_in(scope):
             for node in calls_of(point.statement):
                 name, site = ir.last_name(node.func), CallSite(node, point)
@@ -140,9 +137,16 @@ class Bypasses:
                         yield from self._given(site)
 
     def _given(self, site: CallSite) -> Iterator[Called]:
-        if isinstance(self._objects.callee(site), ir.Function) or ir.last_name(
-            site.call.func
-        ) in _UNWRAPS | {"hasattr", "getattr", "isinstance", "compile"}:
+        """What a function may do to the wrappers that it is given; one elsewhere is looked at."""
+        there, function = function_called(self._objects, site) or (self._objects, None)
+        scope = there.scope_of(function) if function is not None else None
+        if scope is not None and there.module is not site.point.scope.module:
+            for each in self._in(scope):
+                if each.always or not each.bare:
+                    yield Called(site, each.wrapper, each.bare, given=not each.bare)
+        if scope is not None or ir.last_name(site.call.func) in _UNWRAPS | {
+            *("hasattr", "getattr", "isinstance", "compile")
+        }:
             return
         for argument in site.call.args:
             if isinstance(argument.value, (ir.Name, ir.Attribute)):
@@ -160,30 +164,11 @@ def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper,
         unwrapped = _unwrapped(objects, origin)
         if unwrapped is not None:
             found.setdefault(unwrapped[0], []).append(unwrapped[1])
-    if not found and objects.module.project is not None:
-        found = _given_wrappers(objects, func, point)
     if len(found) != 1:
         return None
     wrapper, bare = found.popitem()
     # of an attribute, it is not known which assignment was the last
     return wrapper, any(bare) if isinstance(func, ir.Name) else all(bare), all(bare)
-
-
-def _given_wrappers(objects: Objects, func: ir.Expr, point: Point) -> dict[Wrapper, list[bool]]:
-    """The wrappers that other files pass to a function for a model that it calls."""
-    bare = False
-    while isinstance(func, ir.Attribute):
-        bare = bare or func.attr == _INNER
-        func = func.value
-    if not isinstance(func, ir.Name) or not point.scope.has_param(func.id):
-        return {}
-    return {
-        (origin.node, origin.item): [bare]
-        for where, origin in origins_across(objects, func, point)
-        if isinstance(origin.node, ir.Call)
-        and not origin.attributes
-        and _wraps(where, CallSite(origin.node, origin.point))
-    }
 
 
 def taken_out(objects: Objects, call: CallSite) -> Iterator[CallSite]:
@@ -193,56 +178,40 @@ def taken_out(objects: Objects, call: CallSite) -> Iterator[CallSite]:
             yield CallSite(origin.node, origin.point)
 
 
-def _inside(objects: Objects, origin: Origin) -> ir.Expr | None:
-    """What a call takes out of its wrapper: ``unwrap_model(model)``, a helper of the project."""
-    call = origin.node
-    if not isinstance(call, ir.Call) or len(call.args) == 0 or origin.attributes:
+def _inside(objects: Objects, origin: Origin) -> tuple[ir.Expr, Point] | None:
+    """What is taken out of its wrapper: ``unwrap_model(model)``, or by a list of such."""
+    made, point = origin.node, origin.point
+    if origin.attributes:
         return None
-    given = call.args[0].value
-    if ir.last_name(call.func) in _UNWRAPS:
-        return given if origin.item is None else None
-    path = path_of(call.func)
-    if path is None or not _UNWRAPPING.search(path[-1]):
-        return None  # a file is not read for a helper whose name says nothing
-    found = objects.module.imported(*path)
-    if found is None or len(found[1].params) != 1:
-        return None
-    several = _unwraps(found[1])
-    if several is None or several != (origin.item is not None):
-        return None
-    if origin.item is None:
-        return given
-    items = given.items if isinstance(given, ir.Display) else ()
-    return items[origin.item] if 0 <= origin.item < len(items) else None
-
-
-def _unwraps(function: ir.Function) -> bool | None:
-    """Does a function only give back the module in a wrapper, or (true) those of a list?"""
-    if len(function.body) != 1 or not isinstance(function.body[0], ir.Return):
-        return None
-    value, name = function.body[0].value, function.params[0].name
-    several = isinstance(value, ir.Comprehension) and len(value.clauses) == 1
-    if isinstance(value, ir.Comprehension):
-        target, iterable, _ = value.clauses[0]
-        if not several or path_of(iterable) != (name,) or not isinstance(target, ir.Name):
-            return None
-        value, name = value.element, target.id
-    if isinstance(value, ir.Conditional) and path_of(value.body) == (name, _INNER):
-        return several if path_of(value.orelse) == (name,) else None
+    if isinstance(made, ir.Call) and made.args and ir.last_name(made.func) in _UNWRAPS:
+        return (made.args[0].value, point) if origin.item is None else None
+    if isinstance(made, ir.Comprehension) and len(made.clauses) == 1 and origin.item is not None:
+        target, iterable, _ = made.clauses[0]
+        if isinstance(target, ir.Name) and _takes_out(made.element, target.id):
+            for given in objects.origins(iterable, point):
+                items = given.node.items if isinstance(given.node, ir.Display) else ()
+                if 0 <= origin.item < len(items):
+                    return items[origin.item], given.point
     return None
 
 
+def _takes_out(node: ir.Expr, name: str) -> bool:
+    """``model.module if wrapped else model``."""
+    return (
+        isinstance(node, ir.Conditional)
+        and path_of(node.body) == (name, _INNER)
+        and path_of(node.orelse) == (name,)
+    )
+
+
 def _unwrapped(objects: Objects, origin: Origin) -> tuple[Wrapper, bool] | None:
-    if not isinstance(origin.node, ir.Call):
-        return None
-    site = CallSite(origin.node, origin.point)
     held = _inside(objects, origin)
     if held is not None:
-        for inner in objects.origins(held, origin.point):
+        for inner in objects.origins(*held):
             if isinstance(inner.node, ir.Call) and not inner.attributes:
                 if _wraps(objects, CallSite(inner.node, inner.point)):
                     return (inner.node, inner.item), True
-    elif _wraps(objects, site):
+    elif isinstance(origin.node, ir.Call) and _wraps(objects, CallSite(origin.node, origin.point)):
         return (origin.node, origin.item), origin.attributes[:1] == (_INNER,)
     return None
 

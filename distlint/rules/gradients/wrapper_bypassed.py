@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers.draft import CannotFix, Draft
-from distlint.rules.base import Example, SourceRule
+from distlint.rules.base import Example, SourceRule, related
 from distlint.rules.gradients._bare_modules import (
     PREPARES,
     Wrapper,
 )
 from distlint.rules.gradients._bypassing import Bypasses, taken_out
 from distlint.rules.gradients._own_average import calls_for_average, reduces_gradients
-from distlint.rules.gradients._steps import Backward, backwards
+from distlint.rules.gradients._steps import Backward, backwards, passed_backward
 from distlint.rules.training import WRAPPERS, evaluates
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -274,13 +274,14 @@ accelerator.wait_for_everyone()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "backward" not in module.tokens or _NAMES.isdisjoint(module.words | module.tokens):
+        if _NAMES.isdisjoint(module.words | module.tokens):
             return
-        objects = objects_of(module, catalogue)
-        if reduces_gradients(objects):
+        objects = objects_across(module, catalogue)
+        passes = [*backwards(objects), *(backward for backward, _ in passed_backward(objects))]
+        if not passes or reduces_gradients(objects):
             return
         bypasses, told = Bypasses(objects), set[Wrapper]()
-        for backward in backwards(objects):
+        for backward in passes:
             if evaluates(backward.site.point):
                 continue
             for call, wrapper in bypasses.of(backward):
@@ -288,14 +289,14 @@ accelerator.wait_for_everyone()
                     continue
                 told.add(wrapper)
                 draft = Draft(locators.of(module.key), module, catalogue)
-                yield self._finding(call, backward, list(taken_out(objects, call)), draft)
+                taken = [related("unwrapped here", s, locators) for s in taken_out(objects, call)]
+                yield self._finding(call, backward, taken, draft)
 
     def _finding(
-        self, call: CallSite, backward: Backward, unwrapped: Iterable[CallSite], draft: Draft
+        self, call: CallSite, backward: Backward, taken: list[Related], draft: Draft
     ) -> Finding:
         locator = draft.locator
         there = locator.place(backward.site.call.site)
-        taken = [Related("unwrapped here", locator.place(site.call.site)) for site in unwrapped]
         return self.finding(
             message=f"wrapper is bypassed: gradients of line {there.span.row} are not averaged",
             severity=Severity.ERROR,
