@@ -11,6 +11,7 @@ from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.gradients._steps import BACKWARD
 from distlint.rules.gradients._updates import OPTIMIZER
+from distlint.rules.gradients._wrapper_names import name_of
 from distlint.rules.training import is_evaluation, loops_around
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _is_given_optimizer(point: Point) -> bool:
     """Is an optimizer handed to a function, so that it trains?"""
     return any(
         not is_evaluation(ir.last_name(call.func))
-        and OPTIMIZER.search(ir.last_name(argument.value)) is not None
+        and OPTIMIZER.search(name_of(argument.value)) is not None
         for call in calls_of(point.statement)
         if ir.last_name(call.func) not in ("print", "isinstance", "len", "hasattr")
         for argument in call.args

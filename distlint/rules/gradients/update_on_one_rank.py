@@ -11,6 +11,7 @@ from distlint.analyzer.static.guards.guards import Guards, guards_of
 from distlint.analyzer.static.guards.rank_tests import may_name_rank
 from distlint.analyzer.static.guards.selected_ranks import selecting_gate
 from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite, is_none
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
@@ -303,6 +304,10 @@ assert torch.equal(weights[0], weights[1]), "the replicas differ"
             )
 
 
+def _objects(guards: Guards) -> Objects:
+    return objects_across(guards.objects.module, guards.objects.catalogue)
+
+
 class _Some(NamedTuple):
     """An update after a test of the rank."""
 
@@ -314,7 +319,7 @@ class _Some(NamedTuple):
 
 def _some_ranks(guards: Guards, training: TrainingAfter) -> Iterator[_Some]:
     """The updates of a module, by itself or by a function that it calls, for some ranks only."""
-    objects = guards.objects
+    objects = _objects(guards)
     for update in updates(objects) if not _UPDATES.isdisjoint(objects.module.tokens) else ():
         gate = selecting_gate(objects, update.point)
         if gate is not None and not _is_own(guards, update):
@@ -338,7 +343,7 @@ def _update_in(guards: Guards, scope: Scope, training: TrainingAfter, depth: int
     """What a function updates on each rank that calls it, where it does not train itself."""
     if training.reaches_backward(guards, scope):
         return None
-    for update in updates(guards.objects, scope):
+    for update in updates(_objects(guards), scope):
         if not selecting_gate(guards.objects, update.point) and not _is_own(guards, update):
             return update
     for point in guards.objects.points_in(scope) if depth > 1 else ():
@@ -353,10 +358,10 @@ def _update_in(guards: Guards, scope: Scope, training: TrainingAfter, depth: int
 
 def _is_own(guards: Guards, update: Update) -> bool:
     """Is what is updated made on some ranks only, or nothing on others?"""
-    origins = guards.objects.origins(update.owner, update.point)
+    objects = _objects(guards)
     return any(
-        is_none(each.node) or selecting_gate(guards.objects, each.point) is not None
-        for each in origins
+        is_none(each.node) or selecting_gate(objects, each.point) is not None
+        for each in objects.origins(update.owner, update.point)
     )
 
 

@@ -97,11 +97,12 @@ def _is_number(node: ir.Expr, least: int) -> bool:
 
 def _is_rank(objects: Objects, node: ir.Expr, point: Point) -> bool:
     """Is it the rank of the process, by its words or by the call that it comes from?"""
-    if not isinstance(node, (ir.Name, ir.Attribute, ir.Call)):
+    if not isinstance(node, (ir.Name, ir.Attribute, ir.Call, ir.Subscript)):
         return False
     if _is_named_after_rank(node):
         return True
-    origins = objects.origins(node, point) if isinstance(node, ir.Name) else ()
+    is_kept = isinstance(node, (ir.Name, ir.Subscript))
+    origins = objects.origins(node, point) if is_kept else ()
     return bool(origins) and all(
         each.call is not None and _is_named_after_rank(each.call) for each in origins
     )
