@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
-from distlint.rules.gradients._steps import backwards, conditions, exclude
+from distlint.rules.gradients._steps import BACKWARD, backwards, conditions, exclude
+from distlint.rules.gradients._wrapper_names import name_of
 from distlint.rules.setup._order import meant
 
 _WINDOW = re.compile(r"accum|sync_gradients|micro|boundary|update_freq|do_step|should_step|is_last")
@@ -24,11 +27,12 @@ class Steps:
         self._passes = {turn_of(site.point) for site in self._backwards}
         self._steps: dict[tuple[int, int], list[tuple[int, list[ir.If], CallSite]]] = {}
         self._exits: dict[int, tuple[list[int], list[int]]] = {}
-        for step in objects.calls({"step"}):
-            if is_optimizer(step):
-                counting = [each for each in conditions(step.point) if _counts(each.test)]
-                entry = (step.point.statement.site, counting, step)
-                self._steps.setdefault(turn_of(step.point), []).append(entry)
+        for site, step in _made_steps(objects):
+            inner = () if step is site else conditions(step.point)
+            asked = (*conditions(site.point), *inner)
+            counting = [each for each in asked if _counts(each.test)]
+            entry = (site.point.statement.site, counting, site)
+            self._steps.setdefault(turn_of(site.point), []).append(entry)
 
     def of_window(self, clip: CallSite) -> CallSite | None:
         """The step that is made once in several iterations, while the clip is made in each."""
@@ -105,6 +109,19 @@ class Steps:
         return sites[after] if after < len(sites) else None
 
 
+def _made_steps(objects: Objects) -> Iterator[tuple[CallSite, CallSite]]:
+    """The steps of optimizers, and the calls of functions, of whatever file, that make one."""
+    yield from ((step, step) for step in objects.calls({"step"}) if is_optimizer(step))
+    for site in (CallSite(*each) for each in objects.nodes(ir.Call)):
+        there, function = function_called(objects, site) or (objects, None)
+        if function is None or not BACKWARD.isdisjoint(function.tokens):
+            continue  # it trains by itself
+        scope = there.scope_of(function)
+        for step in there.calls_in(scope, {"step"}) if scope is not None else ():
+            if is_optimizer(step):
+                yield site, step
+
+
 def turn_of(point: Point) -> tuple[int, int]:
     """What statements share that are in the same loop of one function, or in none of its loops."""
     for here in reversed(point.around):
@@ -115,9 +132,8 @@ def turn_of(point: Point) -> tuple[int, int]:
 
 def is_optimizer(step: CallSite) -> bool:
     func = step.call.func
-    name = getattr(func, "value", None)
-    last = getattr(name, "attr", None) or getattr(name, "id", "")
-    return re.search(r"opt|scaler|amp|trainer", str(last).lower()) is not None
+    last = name_of(func.value) if isinstance(func, ir.Attribute) else ""
+    return re.search(r"opt|scaler|amp|trainer", last.lower()) is not None
 
 
 def _leaves(block: ir.Block) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import Scope, calls_of
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
@@ -239,44 +240,41 @@ class Net(L.LightningModule):
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if CLIP_NAMES.isdisjoint(module.words):
+        if CLIP_NAMES.isdisjoint(module.words) and BACKWARD.isdisjoint(module.tokens):
             return
         objects = objects_across(module, catalogue)
+        clips = list(_clips(objects))
+        if not clips:
+            return
         locator = locators.of(module.key)
-        steps = Steps(objects)
-        for clip in (*torch_clips(objects), *wrapper_clips(objects)):
-            step = steps.of_micro_step(clip)
-            if step is None and not at_the_end(objects, clip.point):
-                step = steps.of_window(clip)
+        steps, draft = Steps(objects), partial(Draft, locator, module, catalogue)
+        for site, clip, is_managed in clips:
+            at_end = site is not clip and at_the_end(objects, clip.point)
+            step = None if at_end else steps.of_micro_step(site)
+            at_end = at_end or at_the_end(objects, site.point)
+            if step is None and not at_end and not is_managed:
+                step = steps.of_window(site)
             if step is not None:
-                draft = partial(Draft, locator, module, catalogue)
-                yield self._per_micro_batch(clip, step, locator, draft)
-            elif _is_before_backward(objects, clip):
+                yield self._per_micro_batch(site, step, locator, draft)
+            elif is_managed and accumulates(site.point) and not at_end:
+                yield self.finding(
+                    message="clip inside `accumulate` runs on every micro-batch",
+                    severity=Severity.WARNING,
+                    place=locator.place(site.call.site),
+                    effect="the partial sums are clipped, not the gradient of the step",
+                    help="Put it under `if accelerator.sync_gradients:`",
+                    fix=partial(_guarded, site, draft()) if site is clip else None,
+                )
+            elif not is_managed and _is_before_backward(objects, site):
                 yield self.finding(
                     message="`training_step` clips before Lightning runs backward",
                     severity=Severity.WARNING,
-                    place=locator.place(clip.call.site),
+                    place=locator.place(site.call.site),
                     effect="the gradients are not clipped",
                     help="Use `Trainer(gradient_clip_val=...)` or `on_before_optimizer_step`",
                 )
             else:
-                yield from self._in_vain(objects, clip, locator)
-        for clip in accelerator_clips(objects):
-            step = steps.of_micro_step(clip)
-            if step is not None:
-                draft = partial(Draft, locator, module, catalogue)
-                yield self._per_micro_batch(clip, step, locator, draft)
-            elif accumulates(clip.point) and not at_the_end(objects, clip.point):
-                yield self.finding(
-                    message="clip inside `accumulate` runs on every micro-batch",
-                    severity=Severity.WARNING,
-                    place=locator.place(clip.call.site),
-                    effect="the partial sums are clipped, not the gradient of the step",
-                    help="Put it under `if accelerator.sync_gradients:`",
-                    fix=partial(_guarded, clip, Draft(locator, module, catalogue)),
-                )
-            else:
-                yield from self._in_vain(objects, clip, locator)
+                yield from self._in_vain(objects, site, locator)
 
     def _per_micro_batch(
         self, clip: CallSite, step: CallSite, locator: Locator, draft: Callable[[], Draft]
@@ -292,23 +290,50 @@ class Net(L.LightningModule):
         )
 
     def _in_vain(self, objects: Objects, clip: CallSite, locator: Locator) -> Iterator[Finding]:
-        for site in (clip, *_calls_that_clip(objects, clip, _DEPTH)):
-            backward = _backward_behind(objects, site)
-            if backward is not None:
-                yield self.finding(
-                    message="gradients are clipped before the backward pass",
-                    severity=Severity.WARNING,
-                    place=locator.place(site.call.site),
-                    related=(Related("backward pass", locator.place(backward.call.site)),),
-                    effect="the gradients are not clipped",
-                    help="Clip between `backward()` and `optimizer.step()`",
-                )
+        backward = _backward_behind(objects, clip)
+        if backward is not None:
+            yield self.finding(
+                message="gradients are clipped before the backward pass",
+                severity=Severity.WARNING,
+                place=locator.place(clip.call.site),
+                related=(Related("backward pass", locator.place(backward.call.site)),),
+                effect="the gradients are not clipped",
+                help="Clip between `backward()` and `optimizer.step()`",
+            )
+
+
+def _clips(objects: Objects) -> Iterator[tuple[CallSite, CallSite, bool]]:
+    """The calls that clip or have a function do so, the clip, and whether it is Accelerate's."""
+    for clip, is_managed in _own_clips(objects):
+        yield clip, clip, is_managed
+        for site in _calls_that_clip(objects, clip, _DEPTH):
+            yield site, clip, is_managed
+    for site in (CallSite(*each) for each in objects.nodes(ir.Call)):
+        there, function = function_called(objects, site) or (objects, None)
+        if function is None or there.module is objects.module or _works(function):
+            continue
+        if not CLIP_NAMES.isdisjoint(function.tokens):
+            there = objects_across(there.module, objects.catalogue)
+            for clip, is_managed in _own_clips(there):
+                if clip.point.scope.function is function:
+                    yield site, clip, is_managed
+                    break
+
+
+def _own_clips(objects: Objects) -> Iterator[tuple[CallSite, bool]]:
+    yield from ((clip, False) for clip in (*torch_clips(objects), *wrapper_clips(objects)))
+    yield from ((clip, True) for clip in accelerator_clips(objects))
+
+
+def _works(function: ir.Function) -> bool:
+    """Does a function make gradients or use them?"""
+    return not _WORK.isdisjoint(function.tokens)
 
 
 def _calls_that_clip(objects: Objects, clip: CallSite, depth: int) -> Iterator[CallSite]:
     """The calls of a function that clips, and neither makes gradients nor uses them."""
     function = clip.point.scope.function
-    if function is None or not depth or not _WORK.isdisjoint(function.tokens):
+    if function is None or not depth or _works(function):
         return
     if depth == _DEPTH and next(objects.calls_in(clip.point.scope, CLIP_NAMES)) != clip:
         return  # the function counts once
