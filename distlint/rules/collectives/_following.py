@@ -72,14 +72,15 @@ def _steps(statement: ir.Stmt, level: int) -> Iterator[Step]:
     stack: list[tuple[ir.Stmt, tuple[ir.Expr, ...]]] = [(statement, ())]
     while stack:
         current, guards = stack.pop()
-        for node, role in _own_steps(current):
+        for node, role in own_steps(current):
             yield Step(node, role, current, guards, level)
         for block, guard in reversed(list(_guarded_blocks(current))):
             inside = guards if guard is None else (*guards, guard)
             stack.extend((inner, inside) for inner in reversed(block))
 
 
-def _own_steps(statement: ir.Stmt) -> Iterator[tuple[ir.Expr, Role]]:
+def own_steps(statement: ir.Stmt) -> Iterator[tuple[ir.Expr, Role]]:
+    """What a statement does itself, without the blocks in it."""
     if isinstance(statement, ir.Assign):
         yield statement.value, "value"
         yield from ((target, "store") for target in statement.targets)
@@ -133,13 +134,41 @@ Path = tuple[str, ...]
 
 
 def path_of(node: ir.Expr | None) -> Path | None:
-    """The names of a variable or an attribute chain; ``x.data`` is the same buffer as ``x``."""
-    attributes: list[str] = []
-    while isinstance(node, ir.Attribute):
-        if node.attr != "data" or attributes:
-            attributes.append(node.attr)
+    """The names of a variable, an attribute, an item of a dict; ``x.data`` is the buffer ``x``."""
+    parts: list[str] = []
+    while isinstance(node, (ir.Attribute, ir.Subscript)):
+        if isinstance(node, ir.Subscript):
+            if not isinstance(node.index, ir.Literal) or not isinstance(node.index.value, str):
+                return None
+            parts.append(f'["{node.index.value}"]')
+        elif node.attr != "data" or parts:
+            parts.append(node.attr)
         node = node.value
-    return (node.id, *reversed(attributes)) if isinstance(node, ir.Name) else None
+    return (node.id, *reversed(parts)) if isinstance(node, ir.Name) else None
+
+
+def shown(path: Path) -> str:
+    """A path as it is written."""
+    return ".".join(path).replace(".[", "[")
+
+
+def holds(outer: Path, inner: Path) -> bool:
+    """Is an object a dict that has the other as an item, at any remove?"""
+    rest = inner[len(outer) :]
+    return inner[: len(outer)] == outer and bool(rest) and rest[0].startswith("[")
+
+
+def touches(node: ir.Expr, path: Path) -> bool:
+    """Does an expression speak of an object, of a part of it, or of the dict that holds it?"""
+    stack: list[object] = [node]
+    while stack:
+        each = stack.pop()
+        found = path_of(each) if isinstance(each, ir.Expr) else None
+        if found is None:
+            stack.extend(ir.children(each))
+        elif found[: len(path)] == path or holds(found, path):
+            return True
+    return False
 
 
 class Sight(IntEnum):
@@ -159,10 +188,10 @@ class Buffer:
 
     Args:
         path: its names.
-        reads: does a function of this name look at the data of its arguments?
+        reads: does what a call calls look at the data of its arguments?
     """
 
-    def __init__(self, path: Path, reads: Callable[[ir.Expr], bool]) -> None:
+    def __init__(self, path: Path, reads: Callable[[ir.Call], bool]) -> None:
         self.path = path
         self.reads = reads
 
@@ -177,8 +206,15 @@ class Buffer:
 
     def seen_in(self, node: ir.Expr) -> Sight:
         """What an expression does with the buffer, at its worst."""
-        if path_of(node) == self.path:
+        path = path_of(node)
+        if path == self.path:
             return Sight.SAME
+        if path is not None and holds(path, self.path):
+            return Sight.HANDED
+        if path is not None and isinstance(node, ir.Subscript):
+            shorter = min(len(path), len(self.path))
+            if path[:shorter] != self.path[:shorter]:
+                return Sight.ABSENT  # another item of the same dict
         look = _LOOKS.get(type(node))
         return look(self, node) if look is not None else self._operand(node)
 
@@ -202,18 +238,18 @@ class Buffer:
             receiver = self.seen_in(node.func.value)
             if receiver is Sight.SAME:
                 receiver = self._method(node.func.attr)
-        return max(receiver, self._passed(node.func) if args is Sight.SAME else args)
+        return max(receiver, self._passed(node) if args is Sight.SAME else args)
 
     def _method(self, name: str) -> Sight:
         if name in _METADATA:
             return Sight.ABSENT
         return Sight.SAME if name in _VIEWS else Sight.READ
 
-    def _passed(self, callee: ir.Expr) -> Sight:
-        name = ir.last_name(callee)
+    def _passed(self, call: ir.Call) -> Sight:
+        name = ir.last_name(call.func)
         if name in _BLIND or name.endswith("_like"):
             return Sight.ABSENT
-        if not self.reads(callee):
+        if not self.reads(call):
             return Sight.HANDED
         return self._method(name)
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import Around, Names, Scope, calls_of, placed
-from distlint.analyzer.static.objects.objects import objects_across
+from distlint.analyzer.static.objects.objects import Objects, objects_across
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point
+from distlint.rules.collectives._following import Buffer, Sight, own_steps
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
@@ -21,17 +26,22 @@ _READERS = frozenset(
     | {"str", "sum"}
 )
 _NUMERIC = ("torch", "numpy", "math")
+_RANK_LIKE = re.compile(r"rank|main|master|root|dst|src|leader|primary|chief|coordinator|head|zero")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Issued:
-    """A call of a collective, and where it stands."""
+    """A call of a collective, or of a function that does nothing else, and where it stands."""
 
     call: ir.Call
     row: Collective
     around: tuple[Around, ...]
     scope: Scope
     names: Names
+    inner: ir.Call | None = None
+    """The collective in the function that is called."""
+    passed: Mapping[str, ir.Expr | None] = field(default_factory=dict)
+    """What the parameters of that function are given."""
 
     @property
     def statement(self) -> ir.Stmt:
@@ -50,7 +60,8 @@ class Issued:
     @property
     def unclear(self) -> bool:
         """Are there arguments that only running the program would tell apart?"""
-        return any(argument.star for argument in self.call.args)
+        args = (*self.call.args, *(self.inner.args if self.inner is not None else ()))
+        return any(argument.star for argument in args)
 
     @property
     def is_async(self) -> bool | None:
@@ -67,20 +78,111 @@ class Issued:
         if param is None:
             return None
         position = self.row.position(param)
-        for index, argument in enumerate(self.call.args):
+        for index, argument in enumerate((self.inner or self.call).args):
             if argument.keyword == param or (argument.keyword is None and index == position):
-                return argument.value
+                return argument.value if self.inner is None else self._outside(argument.value)
         return None
 
-    def reads(self, callee: ir.Expr) -> bool:
-        """Does a function look at the data of its arguments?"""
-        if isinstance(callee, ir.Name) and callee.id in _READERS and hasattr(builtins, callee.id):
-            return callee.id not in self.names.module.definitions
-        entry = self.names.entry(callee, self.scope)
-        dotted = self.names.dotted(callee, self.scope)
-        if dotted is None or (entry is not None and entry.collective is not None):
-            return False
-        return dotted.startswith(tuple(f"{root}." for root in _NUMERIC))
+    def _outside(self, node: ir.Expr) -> ir.Expr | None:
+        """What the caller of a function passes for an argument in it."""
+        if isinstance(node, ir.Name) and node.id in self.passed:
+            return self.passed[node.id]
+        return node if isinstance(node, ir.Literal) else ir.Opaque(0)
+
+    def reads(self, call: ir.Call) -> bool:
+        """Does what a call calls look at the data of its arguments, and do no more with them?"""
+        if _looks_at_data(self.names, self.scope, call.func):
+            return True
+        called = self.function(call)
+        return called is not None and _only_reads(*called)
+
+    def prints(self, call: ir.Call) -> bool:
+        """Is it a function of the project that prints?"""
+        called = self.function(call)
+        return called is not None and "print" in called[1].tokens
+
+    def function(self, call: ir.Call) -> tuple[Objects, ir.Function] | None:
+        """The function of the project that a call calls by its name."""
+        if not isinstance(call.func, ir.Name):
+            return None
+        objects = objects_across(self.names.module, self.names.catalogue)
+        return function_called(objects, CallSite(call, Point(self.scope, self.around)))
+
+
+def is_rank_test(test: ir.Expr) -> bool:
+    """Does an expression speak of ranks, by the look of its names and strings?"""
+    return any(_RANK_LIKE.search(token.lower()) for token in ir.tokens_of(test))
+
+
+def _looks_at_data(names: Names, scope: Scope, callee: ir.Expr) -> bool:
+    if isinstance(callee, ir.Name) and callee.id in _READERS and hasattr(builtins, callee.id):
+        return callee.id not in names.module.definitions
+    entry = names.entry(callee, scope)
+    dotted = names.dotted(callee, scope)
+    if dotted is None or (entry is not None and entry.collective is not None):
+        return False
+    return dotted.startswith(tuple(f"{root}." for root in _NUMERIC))
+
+
+@lru_cache(maxsize=64)
+def _only_reads(there: Objects, function: ir.Function) -> bool:
+    """Does a function look at what it is given on every rank, and neither change nor keep it?"""
+    scope = there.scope_of(function)
+    if scope is None or any(_RANK_LIKE.search(token.lower()) for token in function.tokens):
+        return False
+
+    def looks(call: ir.Call) -> bool:
+        return _looks_at_data(there.names, scope, call.func)
+
+    seen = [
+        (Buffer((param.name,), looks).seen_in(node), role)
+        for statement, _ in placed(function.body)
+        for node, role in own_steps(statement)
+        for param in function.params
+    ]
+    if any(sight is Sight.HANDED for sight, _ in seen):
+        return False
+    if any(sight is Sight.SAME and role != "test" for sight, role in seen):
+        return False
+    return any(sight is Sight.READ for sight, _ in seen)
+
+
+def issued_by_functions(module: Module, catalogue: Catalogue) -> Iterator[Issued]:
+    """The calls of functions, of whatever file, that call such a collective and do no more."""
+    objects = objects_across(module, catalogue)
+    for node, point in objects.nodes(ir.Call):
+        called = function_called(objects, CallSite(node, point)) if _is_name(node.func) else None
+        there, function = called or (objects, None)
+        scope = there.scope_of(function) if function is not None else None
+        inner = _only_call(function) if function is not None else None
+        if function is None or scope is None or inner is None:
+            continue
+        entry = there.names.entry(inner.func, scope)
+        row = entry.collective if entry is not None else None
+        if row is not None and row.result_param is not None:
+            passed = {
+                param.name: objects.argument(CallSite(node, point), param.name, index).value
+                or param.default
+                for index, param in enumerate(function.params)
+                if not param.star
+            }
+            yield Issued(node, row, point.around, point.scope, objects.names, inner, passed)
+
+
+def _is_name(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Name)
+
+
+def _only_call(function: ir.Function) -> ir.Call | None:
+    """The call that is all that a function does."""
+    body = [
+        each
+        for each in function.body
+        if not (isinstance(each, ir.Evaluate) and isinstance(each.value, ir.Literal))
+    ]
+    only = body[0] if len(body) == 1 else None
+    value = only.value if isinstance(only, (ir.Return, ir.Evaluate)) else None
+    return value if isinstance(value, ir.Call) else None
 
 
 @lru_cache(maxsize=1)

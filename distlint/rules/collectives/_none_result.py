@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from typing import Literal
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.callers import calls_elsewhere
 from distlint.analyzer.static.names import expressions_in, expressions_of, placed
 from distlint.rules.collectives._following import (
     Buffer,
+    Path,
     Sight,
     Step,
     following,
-    mentions,
     parts_of,
     path_of,
+    touches,
 )
 from distlint.rules.collectives._issued import Issued
 
@@ -102,7 +104,7 @@ def _is_stored_and_read(use: Issued) -> bool:
     return any(
         isinstance(target, ir.Display)
         or (buffer is not None and len(buffer) > 1 and path_of(target) == buffer)
-        or (isinstance(target, ir.Name) and _is_read_later(use, target.id, buffer))
+        or _is_read_later(use, path_of(target), buffer)
         or (isinstance(target, ir.Subscript) and _same(target, use.buffer))
         for target in statement.targets
     )
@@ -118,47 +120,43 @@ def _same(one: ir.Expr, other: ir.Expr | None) -> bool:
     return path is not None and path == path_of(other)
 
 
-def _is_read_later(use: Issued, name: str, buffer: tuple[str, ...] | None) -> bool:
+def _is_read_later(use: Issued, path: Path | None, buffer: Path | None) -> bool:
     """Is the variable that holds None read, and not merely asked whether it is None?
 
     Behind a condition of its own only a variable that should hold the tensor is sure to be missed.
     """
-    overwritten = buffer is not None and buffer[0] == name
+    if path is None:
+        return False
+    overwritten = buffer is not None and buffer[: len(path)] == path
     for step in following(use.around):
-        if step.role == "store" and _binds(step.node, name):
+        if step.role == "store" and Buffer(path, use.reads).bound_by(step.node):
             if not step.guards:
                 return False
             continue
-        if step.role == "define" or not mentions(step.node, {name}):
+        if step.role == "define" or not touches(step.node, path):
             continue
-        if _asks_for_none(step, name, use):
+        if _asks_for_none(step, path, use):
             return False
         if isinstance(step.statement, ir.Return) and not overwritten:
-            return _is_wanted(step.node, name, use)
+            return _is_wanted(step.node, path, use)
         if not step.guards or overwritten:
             return True
     return False
 
 
-def _is_wanted(returned: ir.Expr, name: str, use: Issued) -> bool:
+def _is_wanted(returned: ir.Expr, path: Path, use: Issued) -> bool:
     """Does a return look into the variable, or hand it to a caller who wants a result?"""
-    if path_of(returned) == (name,):
+    if path_of(returned) == path:
         return _is_return_wanted(use)
-    return Buffer((name,), use.reads).seen_in(returned) is Sight.READ
+    return Buffer(path, use.reads).seen_in(returned) is Sight.READ
 
 
-def _asks_for_none(step: Step, name: str, use: Issued) -> bool:
+def _asks_for_none(step: Step, path: Path, use: Issued) -> bool:
     """Does the step ask no more than whether the variable holds anything?"""
     if step.role == "test":
-        return Buffer((name,), use.reads).seen_in(step.node) is not Sight.READ
+        return Buffer(path, use.reads).seen_in(step.node) is not Sight.READ
     call = step.node.func if isinstance(step.node, ir.Call) else None
     return isinstance(call, ir.Attribute) and call.attr == "assertIsNone"
-
-
-def _binds(target: ir.Expr, name: str) -> bool:
-    if isinstance(target, ir.Display):
-        return any(_binds(item, name) for item in target.items)
-    return isinstance(target, ir.Name) and target.id == name
 
 
 def _is_return_wanted(use: Issued) -> bool:
@@ -197,13 +195,16 @@ def _is_fresh(value: ir.Expr, use: Issued) -> bool:
     if not isinstance(value, ir.Call):
         return False
     method = value.func.attr if isinstance(value.func, ir.Attribute) else ""
-    return method in _FRESH or use.reads(value.func)
+    return method in _FRESH or use.reads(value)
 
 
 def _is_called_for_a_value(use: Issued, function: ir.Function) -> bool:
-    """Does the module store what the function returns?"""
+    """Does a file store what the function returns?"""
     if function.owner or function.nested:
         return False
+    elsewhere = (site.point.statement for _, site in calls_elsewhere(use.names.module, function))
+    if any(isinstance(statement, ir.Assign) for statement in elsewhere):
+        return True
     return any(
         isinstance(statement, ir.Assign) and _calls(statement.value, function.name)
         for scope in use.names.scopes

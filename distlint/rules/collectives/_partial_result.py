@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.rules.collectives._following import Buffer, Path, Sight, Step, following, path_of
-from distlint.rules.collectives._issued import Issued
-
-_RANK_LIKE = re.compile(r"rank|main|master|root|dst|src|leader|primary|chief|coordinator|head|zero")
+from distlint.rules.collectives._following import (
+    Buffer,
+    Path,
+    Sight,
+    Step,
+    following,
+    path_of,
+    touches,
+)
+from distlint.rules.collectives._issued import Issued, is_rank_test
 
 
 def root_of(use: Issued) -> int | None:
@@ -60,12 +65,7 @@ def _variable(node: ir.Expr | None) -> Path | None:
 
 def _mentions(node: ir.Expr, paths: set[Path]) -> bool:
     """Does an expression name one of these variables, or one of these attributes?"""
-    return any(path_of(item) in paths for item in expressions_in(node) if isinstance(item, ir.Expr))
-
-
-def is_rank_test(test: ir.Expr) -> bool:
-    """Does an expression speak of ranks, by the look of its names and strings?"""
-    return any(_RANK_LIKE.search(token.lower()) for token in ir.tokens_of(test))
+    return any(touches(node, path) for path in paths)
 
 
 def _knows_the_rank(step: Step, tainted: set[Path]) -> bool:
@@ -82,7 +82,7 @@ def _hands_on(step: Step, tainted: set[Path], use: Issued) -> bool:
     return any(
         isinstance(node, ir.Call)
         and any(_mentions(argument.value, tainted) for argument in node.args)
-        and not use.reads(node.func)
+        and not use.reads(node)
         and not _mentions(node.func, tainted)
         for node in expressions_in(step.node)
     )
@@ -110,7 +110,7 @@ def _matters(step: Step, use: Issued) -> bool:
         and isinstance(step.statement, ir.Evaluate)
         and isinstance(node, ir.Call)
         and isinstance(node.func, ir.Name)
-        and node.func.id == "print"
+        and (use.prints(node) or node.func.id == "print")
         and not is_rank_test(node)
         and not _replaces_print(use)
     )
@@ -135,7 +135,7 @@ def _spread(step: Step, tainted: set[Path]) -> None:
         for name in _stored(step.node):
             if spreads:
                 tainted.add(name)
-            elif isinstance(step.node, (ir.Name, ir.Attribute, ir.Display)):
+            elif path_of(step.node) is not None or isinstance(step.node, ir.Display):
                 tainted.discard(name)
     elif isinstance(step.statement, ir.AugAssign) and _mentions(step.statement.value, tainted):
         tainted.update(_stored(step.statement.target))
@@ -145,7 +145,7 @@ def _stored(target: ir.Expr) -> Iterator[Path]:
     if isinstance(target, ir.Display):
         for item in target.items:
             yield from _stored(item)
-    elif isinstance(target, ir.Subscript):
-        yield from _stored(target.value)
     elif (path := path_of(target)) is not None:
         yield path
+    elif isinstance(target, ir.Subscript):
+        yield from _stored(target.value)

@@ -74,11 +74,10 @@ def _leads_to_waiting(call: ir.Call, use: Issued) -> bool:
     entry = use.names.entry(call.func, use.scope)
     if entry is not None and entry.collective is not None:
         return True
-    name = ir.last_name(call.func)
-    return any(
-        function.name == name and any(_WAITS.search(token) for token in function.tokens)
-        for function in use.names.module.functions
-    )
+    name, called = ir.last_name(call.func), use.function(call)
+    functions = [each for each in use.names.module.functions if each.name == name]
+    functions += [called[1]] if called is not None else []
+    return any(_WAITS.search(token) for function in functions for token in function.tokens)
 
 
 def _uses_gradients(node: ir.Expr) -> bool:

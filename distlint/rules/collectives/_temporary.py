@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.reaching_definitions import path_of
-from distlint.rules.collectives._issued import Issued
-from distlint.rules.collectives._partial_result import is_rank_test
+from distlint.rules.collectives._issued import Issued, is_rank_test
 
 _KINDS = frozenset({"all_reduce", "reduce", "broadcast", "broadcast_object_list"})
 """Collectives whose result replaces what was given to them."""

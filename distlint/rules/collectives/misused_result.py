@@ -11,8 +11,8 @@ from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.collectives._following import path_of
-from distlint.rules.collectives._issued import Issued, issued
+from distlint.rules.collectives._following import path_of, shown
+from distlint.rules.collectives._issued import Issued, issued, issued_by_functions
 from distlint.rules.collectives._none_result import is_none_used
 from distlint.rules.collectives._partial_result import partial_read, root_of
 from distlint.rules.collectives._returned_result import dropped
@@ -263,13 +263,18 @@ dist.destroy_process_group()
                 site = partial_read(use)
                 if site is not None:
                     yield self._read_everywhere(use, site, module, locators)
+        for use in issued_by_functions(module, catalogue):
+            if use.is_async is False and use.row.result == "root_only":
+                site = partial_read(use)
+                if site is not None:
+                    yield self._read_everywhere(use, site, module, locators)
         if not module.tokens.isdisjoint(("reduce", "allreduce", "all_reduce", "grouped_allreduce")):
             for use, site in dropped(objects_across(module, catalogue)):
                 yield self._dropped(use, site, module, locators)
 
     def _dropped(self, use: Issued, site: int, module: Module, locators: Locators) -> Finding:
         locator = locators.of(module.key)
-        name = ".".join(path_of(use.argument(use.row.payload)) or ("the argument",))
+        name = shown(path_of(use.argument(use.row.payload)) or ("the argument",))
         return self.finding(
             message=f"`{use.op}` returns its result and leaves `{name}` alone",
             severity=Severity.WARNING,
@@ -307,14 +312,18 @@ dist.destroy_process_group()
         path = path_of(use.buffer)
         if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or path is None:
             raise CannotFix("the result goes elsewhere")
-        if names.dotted(statement.targets[0].target) != ".".join(path):
+        if draft.text(statement.targets[0].target) != shown(path):
             raise CannotFix("the result has another name")
         draft.replace(statement, draft.text(call))
         return draft.fix("safe", f"Call `{use.op}` without using its return value")
 
     def _for_all(self, use: Issued, draft: Draft) -> Fix:
         call = draft.node(use.call.site, cst.Call)
-        if use.row.name != "torch.distributed.reduce" or not isinstance(call.func, cst.Attribute):
+        if (
+            use.inner
+            or use.row.name != "torch.distributed.reduce"
+            or not isinstance(call.func, cst.Attribute)
+        ):
             raise CannotFix("another call would take other arguments")
         names.rename(draft, call.func, "all_reduce")
         given = [

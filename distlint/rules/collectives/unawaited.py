@@ -13,8 +13,16 @@ from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls, names, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.collectives._following import Buffer, Sight, Step, following, path_of
-from distlint.rules.collectives._issued import Issued, issued
+from distlint.rules.collectives._following import (
+    Buffer,
+    Sight,
+    Step,
+    following,
+    path_of,
+    shown,
+    touches,
+)
+from distlint.rules.collectives._issued import Issued, issued, issued_by_functions
 from distlint.rules.collectives._pending import may_wait, says_wait, used_too_early
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -241,7 +249,7 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        for use in issued(module, catalogue):
+        for use in (*issued(module, catalogue), *issued_by_functions(module, catalogue)):
             if not use.is_async:
                 continue
             objects = objects_across(module, catalogue)
@@ -261,7 +269,7 @@ dist.destroy_process_group()
         locator = locators.of(module.key)
         place = locator.place(use.call.site)
         there = locator.place(read.statement.site)
-        buffer = ".".join(path_of(use.buffer) or ("the tensor",))
+        buffer = shown(path_of(use.buffer) or ("the tensor",))
         draft = Draft(locator, module, use.names.catalogue)
         return self.finding(
             message=f"`{buffer}` is used on line {there.span.row} before `{use.op}` is waited for",
@@ -278,6 +286,8 @@ dist.destroy_process_group()
         if getattr(use.statement, "value", None) is not use.call:
             raise CannotFix("there is more than one handle")
         if isinstance(use.statement, ir.Evaluate):
+            if use.inner is not None:
+                raise CannotFix("a function issues it")
             calls.remove_keyword(draft, call, use.row.async_ or "async_op")
             return draft.fix("safe", "Remove `async_op=True`")
         statement = statements.statement_of(draft, draft.locator.node(read.statement.site))
@@ -338,7 +348,16 @@ class _Race:
         return (
             isinstance(statement, ir.Assign)
             and statement.value is self.use.call
-            and all(isinstance(target, ir.Name) for target in statement.targets)
+            and all(map(self._is_kept_here, statement.targets))
+        )
+
+    def _is_kept_here(self, target: ir.Expr) -> bool:
+        """Is it a variable, or a part of one that the function itself has made?"""
+        path, scope = path_of(target), self.use.scope
+        return path is not None and (
+            len(path) == 1
+            or scope.function is None
+            or (path[0] in scope.function.locals and not scope.has_param(path[0]))
         )
 
     def _is_managed(self) -> bool:
@@ -359,7 +378,11 @@ class _Race:
         return self._waits(step.node) or self.buffer.seen_in(step.node) is Sight.HANDED
 
     def _waits(self, node: ir.Expr) -> bool:
-        return may_wait(node, self.use) or not _handles(self.use).isdisjoint(ir.tokens_of(node))
+        statement = self.use.statement
+        handles = statement.targets if isinstance(statement, ir.Assign) else ()
+        return may_wait(node, self.use) or any(
+            path is not None and touches(node, path) for path in map(path_of, handles)
+        )
 
     def _uses(self, step: Step, buffer: Buffer) -> bool:
         sight = buffer.seen_in(step.node)
