@@ -72,6 +72,7 @@ def train(model, loader):
 def test_the_line_that_takes_the_model_out_is_related(tmp_path: Path) -> None:
     taken = "[m.module if isinstance(m, DDP) else m for m in models]"
     (tmp_path / "helpers.py").write_text(f"def without_ddp(models):\n    return {taken}\n")
+    (tmp_path / "script.py").write_text(UNWRAPPED)
     (found,) = asked(UNWRAPPED, "DST613", tmp_path / "script.py")
     assert found.place.span.row == 12
     assert [r.place.span.row for r in found.related if "unwrapped" in r.message] == [9]

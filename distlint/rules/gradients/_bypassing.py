@@ -171,11 +171,12 @@ def _wrapper_of(objects: Objects, func: ir.Expr, point: Point) -> tuple[Wrapper,
     return wrapper, any(bare) if isinstance(func, ir.Name) else all(bare), all(bare)
 
 
-def taken_out(objects: Objects, call: CallSite) -> Iterator[CallSite]:
-    """The calls by which the module that is called here was taken out of its wrapper."""
+def taken_out(objects: Objects, call: CallSite) -> Iterator[Point]:
+    """The statements by which the module that is called here was taken out of its wrapper."""
     for origin in objects.origins(call.call.func, call.point):
-        if isinstance(origin.node, ir.Call) and _inside(objects, origin) is not None:
-            yield CallSite(origin.node, origin.point)
+        held = _inside(objects, origin)
+        if held is not None:
+            yield held[1]
 
 
 def _inside(objects: Objects, origin: Origin) -> tuple[ir.Expr, Point] | None:

@@ -10,7 +10,7 @@ import libcst as cst
 from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers.draft import CannotFix, Draft
-from distlint.rules.base import Example, SourceRule, related
+from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._bare_modules import (
     PREPARES,
     Wrapper,
@@ -24,8 +24,9 @@ from distlint.source.finding import Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from distlint.analyzer.ir.positions import Locators
+    from distlint.analyzer.ir.positions import Locator, Locators
     from distlint.analyzer.project.module import Module
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -289,19 +290,22 @@ accelerator.wait_for_everyone()
                     continue
                 told.add(wrapper)
                 draft = Draft(locators.of(module.key), module, catalogue)
-                taken = [related("unwrapped here", s, locators) for s in taken_out(objects, call)]
+                taken = [(locators.of(p.scope.module.key), p) for p in taken_out(objects, call)]
                 yield self._finding(call, backward, taken, draft)
 
     def _finding(
-        self, call: CallSite, backward: Backward, taken: list[Related], draft: Draft
+        self, call: CallSite, backward: Backward, taken: list[tuple[Locator, Point]], draft: Draft
     ) -> Finding:
         locator = draft.locator
         there = locator.place(backward.site.call.site)
+        unwrapped = [
+            Related("unwrapped here", each.place(point.statement.site)) for each, point in taken
+        ]
         return self.finding(
             message=f"wrapper is bypassed: gradients of line {there.span.row} are not averaged",
             severity=Severity.ERROR,
             place=locator.place(call.call.site),
-            related=(Related("backward pass", there), *taken),
+            related=(Related("backward pass", there), *unwrapped),
             effect="each rank trains with its local gradients, and the replicas silently diverge",
             help="Call the wrapper; let `forward` select other methods",
             fix=partial(_through_wrapper, call, draft),
