@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import calls_elsewhere, calls_within, objects_in
+from distlint.analyzer.static.callers import (
+    called_elsewhere,
+    calls_elsewhere,
+    calls_within,
+    objects_in,
+)
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.rules.collectives._issued import collective_of
 
 MAKER = "torch.distributed.new_group"
 _ENDS = frozenset({"destroy_process_group", "init_process_group", "abort"})
@@ -55,7 +61,7 @@ def _looped(
             passed = _passed(where, site, function, needed)
             loop = _loop_around(site.point)
             if loop is not None:
-                if _is_used(where, site) and _repeats(loop, passed):
+                if _is_used(where, site) and _repeats(where, site, loop, passed):
                     return where, loop
             elif (found := _looped(where, site, passed, depth - 1)) is not None:
                 return found
@@ -70,7 +76,7 @@ def _called_in_loop(
         passed = _passed(where, site, function, needed)
         loop = _loop_around(site.point)
         if loop is not None:
-            if _repeats(loop, passed):
+            if _repeats(where, site, loop, passed):
                 return where, loop
             continue
         outer = site.point.scope.function
@@ -100,19 +106,53 @@ def _loop_around(point: Point) -> Loop | None:
     return next((owner for owner in owners if isinstance(owner, (ir.For, ir.While))), None)
 
 
-def _repeats(loop: Loop, passed: frozenset[str] | None) -> bool:
+def _repeats(objects: Objects, site: CallSite, loop: Loop, passed: frozenset[str] | None) -> bool:
     """Does a loop train, and pass the same in every turn?"""
     if passed is None or not any(_TRAINS.search(token) for token in ir.block_tokens((loop,))):
         return False
-    return _ENDS.isdisjoint(ir.block_tokens(loop.body)) and passed.isdisjoint(_bound_in(loop))
+    return _ENDS.isdisjoint(ir.block_tokens(loop.body)) and passed.isdisjoint(
+        changing_in(objects, loop, site.call)
+    )
 
 
-def _bound_in(loop: Loop) -> set[str]:
-    """The variables that a loop gives another value."""
-    found = set(ir.names_bound(loop.target)) if isinstance(loop, ir.For) else set()
-    for statement, _ in placed(loop.body):
-        found |= ir.bound_by(statement)
-    return found
+def changing_in(objects: Objects, loop: Loop, besides: ir.Call | None = None) -> set[str]:
+    """The variables that are not the same in every turn of a loop."""
+    changing = set(ir.names_bound(loop.target)) if isinstance(loop, ir.For) else set()
+    before = -1
+    while before != len(changing):
+        before = len(changing)
+        for statement, _ in placed(loop.body):
+            if isinstance(statement, ir.Assign):
+                if statement.value is not besides and changes(objects, statement.value, changing):
+                    changing |= ir.bound_by(statement)
+            elif isinstance(statement, (ir.AugAssign, ir.For)):
+                changing |= ir.names_bound(statement.target)
+            else:
+                changing |= ir.bound_by(statement)
+    return changing
+
+
+def changes(objects: Objects, value: ir.Expr, changing: Set[str]) -> bool:
+    """Is a value made of something that changes, or by code that is not known to be steady?"""
+    for node in expressions_in(value):
+        if isinstance(node, ir.Name) and node.id in changing:
+            return True
+        if isinstance(node, ir.Call) and ir.last_name(node.func) not in STEADY:
+            only = _only_value(objects, node)
+            if only is None or changes(objects, only, frozenset()):
+                return True
+        if isinstance(node, (ir.Yield, ir.Opaque)):
+            return True
+    return False
+
+
+def _only_value(objects: Objects, call: ir.Call) -> ir.Expr | None:
+    """What a function of a file returns that does nothing else."""
+    found = called_elsewhere(objects.module, call.func)
+    own = [each for each in objects.module.functions if path_of(call.func) == (each.name,)]
+    function = found[1] if found is not None else own[0] if len(own) == 1 else None
+    only = function.body[0] if function is not None and len(function.body) == 1 else None
+    return only.value if isinstance(only, ir.Return) else None
 
 
 def _needed(site: CallSite) -> frozenset[str] | None:
@@ -221,8 +261,7 @@ def _only_asks(statement: ir.Stmt, names: frozenset[str]) -> bool:
 def _communicates(objects: Objects, point: Point, group: ir.Call | None) -> bool:
     """Does a statement call a collective, and is it given the group?"""
     for call in calls_of(point.statement):
-        entry = objects.names.entry(call.func, point.scope)
-        if call is group or entry is None or entry.collective is None:
+        if call is group or collective_of(objects, CallSite(call, point)) is None:
             continue
         if group is None or any(group in expressions_in(argument.value) for argument in call.args):
             return True

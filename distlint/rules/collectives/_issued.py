@@ -151,26 +151,40 @@ def issued_by_functions(module: Module, catalogue: Catalogue) -> Iterator[Issued
     """The calls of functions, of whatever file, that call such a collective and do no more."""
     objects = objects_across(module, catalogue)
     for node, point in objects.nodes(ir.Call):
-        called = function_called(objects, CallSite(node, point)) if _is_name(node.func) else None
-        there, function = called or (objects, None)
-        scope = there.scope_of(function) if function is not None else None
-        inner = _only_call(function) if function is not None else None
-        if function is None or scope is None or inner is None:
-            continue
-        entry = there.names.entry(inner.func, scope)
-        row = entry.collective if entry is not None else None
-        if row is not None and row.result_param is not None:
+        site = CallSite(node, point)
+        found = _collective_in(objects, site)
+        if found is not None and found[2].result_param is not None:
+            function, inner, row = found
             passed = {
-                param.name: objects.argument(CallSite(node, point), param.name, index).value
-                or param.default
+                param.name: objects.argument(site, param.name, index).value or param.default
                 for index, param in enumerate(function.params)
                 if not param.star
             }
             yield Issued(node, row, point.around, point.scope, objects.names, inner, passed)
 
 
-def _is_name(node: ir.Expr) -> bool:
-    return isinstance(node, ir.Name)
+def collective_of(objects: Objects, site: CallSite) -> Collective | None:
+    """The collective that a call is, or that a function does which does nothing else."""
+    entry = objects.names.entry(site.call.func, site.point.scope)
+    if entry is not None and entry.collective is not None:
+        return entry.collective
+    found = _collective_in(objects, site)
+    return found[2] if found is not None else None
+
+
+def _collective_in(
+    objects: Objects, site: CallSite
+) -> tuple[ir.Function, ir.Call, Collective] | None:
+    """The function of the project that a call calls by its name, if it only calls a collective."""
+    is_named = isinstance(site.call.func, ir.Name)
+    there, function = (function_called(objects, site) if is_named else None) or (objects, None)
+    scope = there.scope_of(function) if function is not None else None
+    inner = _only_call(function) if function is not None else None
+    if function is None or scope is None or inner is None:
+        return None
+    entry = there.names.entry(inner.func, scope)
+    made = entry.collective if entry is not None else None
+    return (function, inner, made) if made is not None else None
 
 
 def _only_call(function: ir.Function) -> ir.Call | None:

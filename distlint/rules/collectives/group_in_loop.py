@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import Names, Scope, calls_of, expressions_in, placed
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers import names as written
 from distlint.fixers import ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.collectives._group_per_call import MAKER, STEADY, made_per_call
+from distlint.rules.collectives._group_per_call import MAKER, changes, changing_in, made_per_call
+from distlint.rules.collectives._issued import collective_of
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -174,9 +177,8 @@ for step in range(3):
     ) -> Iterable[Finding]:
         if "new_group" not in module.tokens:
             return
-        objects = objects_of(module, catalogue)
-        names = objects.names
-        for call, loop in _repeated(names):
+        objects = objects_across(module, catalogue)
+        for call, loop in _repeated(objects):
             yield self.finding(
                 message="process group re-created on every iteration",
                 severity=Severity.WARNING,
@@ -228,65 +230,33 @@ def _with_operands(draft: Draft, body: list[Statement], making: Statement) -> li
     return [each for each in body if each in chosen]
 
 
-def _repeated(names: Names) -> Iterator[tuple[ir.Call, ir.For | ir.While]]:
-    for scope in names.scopes:
-        if scope.function is not None and "new_group" not in scope.function.tokens:
+def _repeated(objects: Objects) -> Iterator[tuple[ir.Call, ir.For | ir.While]]:
+    for site in objects.calls_to(MAKER):
+        statement = site.point.statement
+        owners = (here.owner for here in reversed(site.point.around))
+        loop = next((each for each in owners if isinstance(each, (ir.For, ir.While))), None)
+        if loop is None or not isinstance(statement, ir.Assign) or statement.value is not site.call:
             continue
-        for statement, around in placed(scope.body):
-            loop = next(
-                (a.owner for a in reversed(around) if isinstance(a.owner, (ir.For, ir.While))), None
-            )
-            if loop is None or not isinstance(statement, ir.Assign):
-                continue
-            call = statement.value
-            if isinstance(call, ir.Call) and names.dotted(call.func, scope) == MAKER:
-                group = ir.bound_by(statement)
-                if _is_same_in_every_turn(call, loop) and _is_used_up(group, loop, names, scope):
-                    yield call, loop
+        groups = {path_of(target) for target in statement.targets} - {None}
+        changing = changing_in(objects, loop, site.call)
+        if not any(changes(objects, each.value, changing) for each in site.call.args):
+            if _is_used_up(objects, groups, loop, site.point):
+                yield site.call, loop
 
 
-def _is_same_in_every_turn(call: ir.Call, loop: ir.For | ir.While) -> bool:
-    """Does nothing that the arguments are made of change while the loop runs?"""
-    changing = set(ir.names_bound(loop.target)) if isinstance(loop, ir.For) else set()
-    before = -1
-    while before != len(changing):
-        before = len(changing)
-        for statement, _ in placed(loop.body):
-            if isinstance(statement, ir.Assign):
-                if statement.value is not call and _changes(statement.value, changing):
-                    changing |= ir.bound_by(statement)
-            elif isinstance(statement, (ir.AugAssign, ir.For)):
-                changing |= ir.names_bound(statement.target)
-    return not any(_changes(argument.value, changing) for argument in call.args)
-
-
-def _changes(value: ir.Expr, changing: set[str]) -> bool:
-    """Is a value made of something that changes, or by code that is not known to be steady?"""
-    for node in expressions_in(value):
-        if isinstance(node, ir.Name) and node.id in changing:
-            return True
-        if isinstance(node, ir.Call):
-            callee = ir.last_name(node.func)
-            if callee not in STEADY:
-                return True
-        if isinstance(node, (ir.Yield, ir.Opaque)):
-            return True
-    return False
-
-
-def _is_used_up(group: frozenset[str], loop: ir.For | ir.While, names: Names, scope: Scope) -> bool:
+def _is_used_up(
+    objects: Objects, groups: Set[object], loop: ir.For | ir.While, made: Point
+) -> bool:
     """Is the group used for a collective in the loop, and neither kept nor destroyed there?"""
     used = False
-    for statement, _ in placed(loop.body):
-        if _DESTROYER in ir.tokens_of(statement):
+    for point in objects.points_in(made.scope):
+        if not any(here.owner is loop for here in point.around):
+            continue
+        if _DESTROYER in ir.tokens_of(point.statement):
             return False
-        for node in calls_of(statement):
-            if any(
-                isinstance(argument.value, ir.Name) and argument.value.id in group
-                for argument in node.args
-            ):
-                entry = names.entry(node.func, scope)
-                if entry is None or entry.collective is None:
+        for node in calls_of(point.statement):
+            if any(path_of(argument.value) in groups for argument in node.args):
+                if collective_of(objects, CallSite(node, point)) is None:
                     return False
                 used = True
     return used

@@ -8,7 +8,9 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import calls_of, placed
 from distlint.analyzer.static.objects.objects import objects_across
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.collectives._issued import collective_of
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
-    from distlint.analyzer.static.names import Names
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
@@ -216,16 +217,15 @@ def _alone(objects: Objects, point: Point) -> Iterator[tuple[ir.Block, int]]:
     elif isinstance(statement, ir.If) and not statement.orelse and asks_rank(statement.test):
         here = point.around[-1]
         for after in here.block[here.index + 1 : here.index + 1 + _NEXT]:
-            if _meets(objects.names, after, point):
+            if _meets(objects, after, point):
                 yield statement.body, after.site
                 return
 
 
-def _meets(names: Names, statement: ir.Stmt, point: Point) -> bool:
+def _meets(objects: Objects, statement: ir.Stmt, point: Point) -> bool:
     """Is it a statement that a rank cannot pass alone?"""
     for call in calls_of(statement):
-        entry = names.entry(call.func, point.scope)
-        if entry is not None and entry.collective is not None:
+        if collective_of(objects, CallSite(call, point)) is not None:
             return True
         if ir.last_name(call.func) in ("barrier", "wait_for_everyone"):
             return True
