@@ -10,6 +10,7 @@ from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import expressions_in, expressions_of
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point, Search, path_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import WHAT
 from distlint.rules.setup._order import tests_around
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.objects.sites import Origin
-    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.analyzer.symbolic.witness import Witness
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
@@ -316,7 +316,7 @@ dist.destroy_process_group()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         """Receivers of whole numbers, where the source may send a fraction."""
-        if "tensor" not in module.tokens or _SHARES.isdisjoint(module.tokens):
+        if _SHARES.isdisjoint(module.tokens):
             return
         objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
@@ -325,7 +325,7 @@ dist.destroy_process_group()
                 message="one rank may pass a float tensor, the others pass an integer",
                 severity=Severity.INFO,
                 place=locator.place(site.call.site),
-                related=(Related("an integer on the other ranks", locator.place(integer)),),
+                related=(Related("an integer on the other ranks", _place(locators, integer)),),
                 effect="the bits of a float are interpreted as an integer, or the sizes differ",
                 help="Start from a float, `0.0`, or pass the same `dtype` on all ranks",
             )
@@ -343,10 +343,14 @@ dist.destroy_process_group()
                     )
 
 
-def _mixed(objects: Objects) -> Iterator[tuple[CallSite, int]]:
+def _place(locators: Locators, point: Point) -> Place:
+    return locators.of(point.scope.module.key).place(point.statement.site)
+
+
+def _mixed(objects: Objects) -> Iterator[tuple[CallSite, Point]]:
     """The collectives of a number that one rank has computed and that is an integer elsewhere.
 
-    With the site of the statement that sets it to an integer.
+    With the statement that sets it to an integer.
     """
     for site in objects.calls(_SHARES):
         entry = objects.catalogue.lookup(objects.called(site))
@@ -356,14 +360,36 @@ def _mixed(objects: Objects) -> Iterator[tuple[CallSite, int]]:
         payload = objects.argument(site, made.params[0], 0).value
         for data, maker in _data_of(objects, payload, site.point):
             integers, fractions = [], []
-            for origin in objects.origins(data, maker.point):
-                if type(origin.constant) is int:
-                    integers.append(origin.point.statement.site)
-                elif any(map(asks_rank, tests_around(origin.point))):
-                    fractions.append(_may_be_fraction(_named(data, origin)))
+            data, at = _outside(objects, data, maker.point)
+            path = path_of(data)
+            bindings = Search(path, at.scope).before(at.around)[0] if path is not None else ()
+            for binding in bindings:
+                if not isinstance(binding.node, ir.Expr) or binding.items or binding.rest:
+                    continue
+                origins = objects.origins(binding.node, binding.point)
+                if all(type(origin.constant) is int for origin in origins):
+                    integers.append(binding.point)
+                elif any(map(asks_rank, tests_around(binding.point))):
+                    fractions += [_may_be_fraction(_named(data, each)) for each in origins]
             if integers and fractions and all(fractions):
                 yield site, integers[0]
                 break
+
+
+def _outside(objects: Objects, data: ir.Expr, point: Point) -> tuple[ir.Expr, Point]:
+    """What the only call of a function passes for its parameter; others are given back."""
+    function, calls = point.scope.function, objects.flow.at(point).calls
+    name = data.id if isinstance(data, ir.Name) else ""
+    param = (
+        next((each for each in function.params if each.name == name), None) if function else None
+    )
+    if function is None or param is None or Search((name,), point.scope).before(point.around)[0]:
+        return data, point
+    sites = calls.callers(function)
+    given = (
+        objects.argument(sites[0], name, calls.position(function, param)).value if sites else None
+    )
+    return (given, sites[0].point) if given is not None and len(sites) == 1 else (data, point)
 
 
 def _in_both_arms(objects: Objects, branch: ir.If, point: Point) -> Iterator[tuple[int, int]]:
