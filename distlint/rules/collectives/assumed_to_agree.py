@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.rank_tests import asks_rank
+from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of, placed
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
@@ -282,12 +283,14 @@ class GoodEnough(L.Callback):
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         tokens = module.tokens | set(module.aliases.values())
-        if tokens.isdisjoint(_MEETINGS | _SHARDS | {_FLAG}) and not _speaks_of_main(tokens):
+        near = (tokens, *(each.tokens for each in module.imports))
+        meets = not all(map(_MEETINGS.isdisjoint, near))
+        if not meets and tokens.isdisjoint(_SHARDS | {_FLAG}) and not _speaks_of_main(tokens):
             return
         objects = objects_across(module, catalogue)
         locator = locators.of(module.key)
         seen: set[int] = set()
-        for doubt in _doubts(objects, tokens):
+        for doubt in _doubts(objects, tokens, meets=meets):
             if doubt.site not in seen:
                 seen.add(doubt.site)
                 yield self.finding(
@@ -299,8 +302,7 @@ class GoodEnough(L.Callback):
                 )
 
 
-def _doubts(objects: Objects, tokens: Iterable[str]) -> Iterator[_Doubt]:
-    meets = not _MEETINGS.isdisjoint(tokens)
+def _doubts(objects: Objects, tokens: Iterable[str], *, meets: bool) -> Iterator[_Doubt]:
     shards = not _SHARDS.isdisjoint(tokens)
     for point in objects.points:
         statement = point.statement
@@ -558,11 +560,9 @@ def _meets_in(objects: Objects, block: ir.Block, point: Point, depth: int = 1) -
             site = CallSite(call, inner)
             if name in _MEETINGS and objects.called(site) in [f"{lib}{name}" for lib in _LIBRARIES]:
                 return True
-            callee = objects.callee(site) if depth else None
-            if isinstance(callee, ir.Function):
-                scope = objects.scope_of(callee)
-                if scope is not None and not callee.tokens.isdisjoint(_MEETINGS):
-                    start = Point(scope, ())
-                    if _meets_in(objects, callee.body, start, depth - 1):
-                        return True
+            there, callee = (function_called(objects, site) if depth else None) or (objects, None)
+            scope = there.scope_of(callee) if callee is not None else None
+            if callee is not None and scope is not None and callee.tokens & _MEETINGS:
+                if _meets_in(there, callee.body, Point(scope, ()), depth - 1):
+                    return True
     return False
