@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import objects_in
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
@@ -91,7 +91,8 @@ class CpuTensorWithNccl(SourceRule):
     ## What is not reported
 
     - The model wraps a module that has been moved already: `DDP(Wrapper(encoder))`.
-    - The variable is assigned again anywhere in the function, or the tensor is moved.
+    - The tensor is moved, or may be another one. An attribute that another function of the file
+      assigns as well counts as moved if what that assigns may be on a GPU.
     - A model of a class that is not in sight, or that was passed to a function that is not.
     - The collective is given a `group`, or the file uses another backend or sets a default device.
 
@@ -191,7 +192,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         if _CALLS.isdisjoint(module.words):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if not _uses_nccl(objects):
             return
         locator = locators.of(module.key)
@@ -211,14 +212,13 @@ dist.destroy_process_group()
             value = _payload(objects, site)
             made = tensor_on_cpu(objects, value, site.point) if value is not None else None
             if made is not None:
-                here = made.objects is objects
+                place = locators.of(made.point.scope.module.key).place(made.call.site)
+                here = made.point.scope.module is module
                 yield self.finding(
                     message=f"a CPU tensor is passed to `{site.name}` with NCCL",
                     severity=Severity.ERROR,
                     place=locator.place(site.call.site),
-                    related=(Related("on the CPU from here on", locator.place(made.call.site)),)
-                    if here
-                    else (),
+                    related=(Related("on the CPU from here on", place),),
                     effect='torch raises "No backend type associated with device type cpu"',
                     help="Create the tensor on the GPU of this process",
                     fix=partial(_fix, made.call, Draft(locator, module, catalogue))

@@ -90,13 +90,25 @@ class DictItems:
     def _changes_elsewhere(self, node: ir.Expr, point: Point, scopes: list[Scope]) -> bool:
         """Does a function that was not looked into change the dict?"""
         made = {origin.node for origin in self._origins.of(node, point)}
-        return any(each in made and scope not in scopes for each, scope in self._changes)
+        return any(
+            each in made and scope not in scopes
+            for items in dict.fromkeys((self, *map(self._at, scopes)))
+            for each, scope in items._changes
+        )
+
+    def _at(self, scope: Scope) -> DictItems:
+        """The items of the dicts of the file that a function stands in."""
+        return self._origins.of_module(scope.module).dicts
 
     def _look_up(
         self, node: ir.Expr, point: Point, name: str, depth: int, scopes: list[Scope]
     ) -> Iterator[Found]:
         if not depth:
             yield NoValue.UNKNOWN
+            return
+        there = self._at(point.scope)
+        if there is not self:
+            yield from there._look_up(node, point, name, depth, scopes)
             return
         inner = _inside(node, name)
         path = path_of(node)
@@ -174,7 +186,7 @@ class DictItems:
     ) -> Iterator[Found]:
         position = next(n for n, each in enumerate(function.params) if each is param)
         bound = function in self._classes.by_method and not is_static(function)
-        callers = self._origins.calls.own_callers(function)
+        callers = self._origins.calls.callers(function)
         for site in callers:
             passed = self._origins.argument(site, param.name, position - bound)
             if passed.value is None:
@@ -189,8 +201,8 @@ class DictItems:
     ) -> Iterator[Found]:
         """An item of the dict that a function of the module returns, or that ``copy`` repeats."""
         func = site.call.func
-        function = self._origins.calls.callee(site)
-        scope = self._index.scope_of(function) if isinstance(function, ir.Function) else None
+        there, function = self._origins.calls.called(site) or (self._origins, None)
+        scope = there.scope_of(function) if isinstance(function, ir.Function) else None
         if scope is not None and scope.function is not None and not scope.function.generator:
             for statement, around in placed(scope.body):
                 if isinstance(statement, ir.Return) and statement.value is not None:

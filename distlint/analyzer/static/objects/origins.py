@@ -78,7 +78,10 @@ class Origins:
         classes: Classes,
         elsewhere: Elsewhere = NOTHING_ELSE,
         questions: Questions | None = None,
+        unmoved: frozenset[str] = _SAME_OBJECT,
     ) -> None:
+        self._unmoved = unmoved
+        """Methods that are looked through."""
         self._index = index
         self._module = index.module
         self._classes = classes
@@ -111,6 +114,16 @@ class Origins:
     def at(self, point: Point) -> Origins:
         """The origins of the values of the file that a statement stands in."""
         return self.of_module(point.scope.module)
+
+    @cached_property
+    def with_moves(self) -> Origins:
+        """The same where a call that moves a value to a device makes it: ``count.to(device)``."""
+        others, questions = self._elsewhere, self._questions
+        return Origins(self._index, self._classes, others, questions, _SAME_OBJECT - _MOVES)
+
+    @property
+    def is_with_moves(self) -> bool:
+        return self._unmoved is not _SAME_OBJECT
 
     def of_module(self, module: Module) -> Origins:
         return self if module is self._module else self._elsewhere.origins_in(self, module)
@@ -150,7 +163,7 @@ class Origins:
 
     def _resolve_call(self, call: ir.Call, point: Point) -> Iterator[Origin]:
         func = call.func
-        if isinstance(func, ir.Attribute) and func.attr in _SAME_OBJECT:
+        if isinstance(func, ir.Attribute) and func.attr in self._unmoved:
             receiver = self.of(func.value, point)
             if func.attr in _MOVES or any(
                 isinstance(origin.node, (ir.Call, ir.Class)) for origin in receiver
@@ -177,9 +190,13 @@ class Origins:
         finally:
             self._questions.open.discard(key)
 
+    def scope_of(self, function: ir.Function) -> Scope | None:
+        """The scope of a function of the module."""
+        return self._index.scope_of(function)
+
     def returns(self, function: ir.Function) -> Iterator[Origin]:
         """Where the values that a function returns come from."""
-        scope = self._index.scope_of(function)
+        scope = self.scope_of(function)
         if scope is None:
             return
         for statement, around in placed(function.body):
@@ -203,7 +220,7 @@ class Origins:
     def _named_item(self, node: ir.Subscript, name: str, point: Point) -> Iterator[Origin]:
         """What a dict has under a name."""
         spelled = self._spelled_item(node.value, point, name)
-        items = list(spelled.items) if spelled else self._dicts.found(node.value, point, name)
+        items = list(spelled.items) if spelled else self.dicts.found(node.value, point, name)
         for each in items:
             if not isinstance(each, NoValue):
                 yield from self.of(*each)
@@ -443,20 +460,22 @@ class Origins:
 
     def _items(self, node: ir.Expr, point: Point, name: str) -> Passed:
         """What a dict has under a name: one that is written down, or that statements fill."""
-        return self._spelled_item(node, point, name) or self._dicts.item(node, point, name)
+        return self._spelled_item(node, point, name) or self.dicts.item(node, point, name)
 
     def _spelled_item(self, node: ir.Expr, point: Point, name: str) -> Passed | None:
         origins = self.of(node, point)
         if len(origins) == 1 and not origins[0].attributes and origins[0].item is None:
             made = origins[0].node
-            spelled = None if made in self._dicts.changed else items_of(made)
+            files = (self, self.at(origins[0].point))
+            changed = any(made in each.dicts.changed for each in files)
+            spelled = None if changed else items_of(made)
             if spelled is not None:
                 value = spelled.get(name)
                 return Passed(value, True, ((value, origins[0].point),) if value else ())
         return None
 
     @cached_property
-    def _dicts(self) -> DictItems:
+    def dicts(self) -> DictItems:
         return DictItems(self._index, self._classes, self)
 
     def passed(self, passed: Passed, point: Point) -> tuple[Origin, ...]:

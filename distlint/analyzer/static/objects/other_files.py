@@ -28,7 +28,8 @@ class OtherFiles(Elsewhere):
         """The origins of the values of another file."""
         project = module.project
         assert project is not None
-        return objects_across(module, project.catalogue_of(module)).flow
+        flow = objects_across(module, project.catalogue_of(module)).flow
+        return flow.with_moves if origins.is_with_moves else flow
 
     def called(self, site: CallSite) -> tuple[Module, Callee] | None:
         """The function or class of another file that a name at a call stands for."""
