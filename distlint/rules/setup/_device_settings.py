@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.across import origins_across
 from distlint.analyzer.static.callers import calls_elsewhere, known_as, objects_in
 from distlint.analyzer.static.guards.guards import guards_in
 from distlint.analyzer.static.names import nodes_of
@@ -38,7 +37,7 @@ def may_be_nccl(objects: Objects, init: CallSite) -> bool:
         return "nccl" in backend_of(objects, init)
     return any(
         isinstance(origin.node, ir.Literal) and "nccl" in str(origin.node.value).lower()
-        for _, origin in origins_across(objects, passed.value, init.point)
+        for origin in objects.origins(passed.value, init.point)
     )
 
 

@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import expressions_in, nodes_of
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import imports, names, statements
 from distlint.fixers.draft import CannotFix, Draft
@@ -31,17 +31,17 @@ from distlint.rules.setup._order import (
     is_reached,
     surely_ran,
     torch_collectives,
+    with_called,
 )
 from distlint.rules.setup._unset import is_bare, settings_for_others, uses_by_callers
 from distlint.rules.training import DDP
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
-    from distlint.analyzer.static.names import Scope
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
@@ -244,7 +244,7 @@ dist.destroy_process_group()
     ) -> Iterable[Finding]:
         if "init_process_group" not in module.words or is_set_by_framework(module):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         guards = guards_of(module, catalogue)
         found = [
             init
@@ -269,17 +269,21 @@ dist.destroy_process_group()
             return
         if _may_be_set_elsewhere(objects) or enters_device(objects) or shows_one_gpu(objects):
             return
+        everything = with_called(objects, objects.points)
+        others = {each.scope.module for each in everything} - {module}
+        if any(binds(each) or is_set_by_framework(each) for each in others):
+            return
         for init in found:
-            here = objects.points_in(init.point.scope)
+            here = with_called(objects, objects.points_in(init.point.scope))
             reached = is_reached(objects, init.point) or is_spawned(guards, init.point)
             wraps = "LOCAL_RANK" in module.tokens and any(True for _ in objects.calls_to(*DDP))
-            uses = set(_uses_of_cuda(objects.points if reached or wraps else here))
+            uses = set(_uses_of_cuda(everything if reached or wraps else here))
             related = [
                 Related("only set where it does not join the group", locator.place(each.call.site))
                 for each in for_others[init][:1]
             ]
             if not (reached or wraps):
-                if not uses or _is_for_callers(objects, init.point.scope, here):
+                if not uses or _is_for_callers(objects, init.point, here):
                     by_callers = uses_by_callers(objects, init.point)
                     uses = {_BARE_USE for _ in by_callers[:1]}
                     related += [
@@ -391,15 +395,16 @@ def _sides(node: ir.Compare) -> Iterator[ir.Expr]:
         yield from side.items if isinstance(side, ir.Display) else (side,)
 
 
-def _is_for_callers(objects: Objects, scope: Scope, points: Iterable[Point]) -> bool:
+def _is_for_callers(objects: Objects, point: Point, points: Sequence[Point]) -> bool:
     """Is the device for those to set who call a function from other files?"""
-    function = scope.function
+    function = point.scope.function
+    functions = {each.scope.function for each in points} - {None}
     knows = (
         function is None
-        or not {"RANK", "LOCAL_RANK"}.isdisjoint(function.tokens)
+        or any(not {"RANK", "LOCAL_RANK"}.isdisjoint(each.tokens) for each in functions if each)
         or any(_INDEX.search(param.name) for param in function.params)
     )
-    return not knows or _hands_on_device(objects, points)
+    return not knows or _hands_on_device(objects, objects.points_in(point.scope))
 
 
 def _hands_on_device(objects: Objects, points: Iterable[Point]) -> bool:
