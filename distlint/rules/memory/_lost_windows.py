@@ -12,6 +12,7 @@ from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.gradients._steps import BACKWARD, backwards
+from distlint.rules.memory._handed import handed_over, method_calls
 from distlint.rules.setup._order import meant
 from distlint.rules.training import loops_around
 
@@ -39,13 +40,16 @@ class Lost(NamedTuple):
 
 def lost_windows(objects: Objects) -> Iterator[Lost]:
     """What goes wrong with the gradients of windows in a file that counts them itself."""
+    passes = [each.site for each in (*backwards(objects), *handed_over(objects))]
     for step in objects.calls({"step"}):
         optimizer = _optimizer(step)
         loop = next(loops_around(step.point), None)
         if optimizer is None or loop is None:
             continue
-        yield from _emptied_each_time(objects, step, optimizer, loop)
-        yield from _never_emptied(objects, step, optimizer, loop)
+        around = [each for each in passes if each.point.scope is step.point.scope]
+        yield from _emptied_each_time(objects, step, optimizer, loop, around)
+        if any(_in(each.point, loop) for each in around):
+            yield from _never_emptied(objects, step, optimizer, loop)
 
 
 def _optimizer(step: CallSite) -> Path | None:
@@ -55,7 +59,7 @@ def _optimizer(step: CallSite) -> Path | None:
 
 
 def _emptied_each_time(
-    objects: Objects, step: CallSite, optimizer: Path, loop: Loop
+    objects: Objects, step: CallSite, optimizer: Path, loop: Loop, passes: list[CallSite]
 ) -> Iterator[Lost]:
     """``zero_grad()`` in each turn of a loop that steps at each n-th."""
     if not _is_counted(objects, step.point, loop):
@@ -65,13 +69,12 @@ def _emptied_each_time(
         for each in objects.calls_in(step.point.scope, {"step"})
     ):
         return
-    passes = [each.site for each in backwards(objects, step.point.scope)]
     if not all(_is_in_each_turn(each.point, loop) for each in passes if _in(each.point, loop)):
         return  # one of them may be for the optimizer that steps now and then
     if not any(_is_in_each_turn(each.point, loop) for each in passes):
         return
-    for site in objects.calls_in(step.point.scope, {"zero_grad"}):
-        if _receiver(site) == optimizer and _is_in_each_turn(site.point, loop):
+    for site, emptied in method_calls(objects, step.point.scope, "zero_grad"):
+        if path_of(emptied) == optimizer and _is_in_each_turn(site.point, loop):
             yield Lost(
                 site.call.site,
                 "`zero_grad()` runs for each batch, but `step()` only for each window",
@@ -82,15 +85,13 @@ def _emptied_each_time(
 
 def _never_emptied(objects: Objects, step: CallSite, optimizer: Path, loop: Loop) -> Iterator[Lost]:
     """``zero_grad()`` before a loop that steps again and again, and nowhere in it."""
-    if not BACKWARD & ir.block_tokens(loop.body) or not _EMPTIES.isdisjoint(
-        ir.block_tokens(loop.body)
-    ):
+    if not _EMPTIES.isdisjoint(ir.block_tokens(loop.body)):
         return
     scope = step.point.scope
     before = [
         site
-        for site in objects.calls_in(scope, {"zero_grad"})
-        if _receiver(site) == optimizer and site.call.site < step.call.site
+        for site, emptied in method_calls(objects, scope, "zero_grad")
+        if path_of(emptied) == optimizer and site.call.site < step.call.site
     ]
     if not before or _ends(step.point, loop) or _may_be_emptied(objects, loop, step.point):
         return
@@ -163,7 +164,7 @@ def _may_be_emptied(objects: Objects, loop: Loop, point: Point) -> bool:
     """May a function that the loop calls empty the gradients?"""
     for statement, _ in placed(loop.body):
         for call in calls_of(statement):
-            callee = objects.callee(CallSite(call, point))
+            _, callee = objects.flow.calls.called(CallSite(call, point)) or (None, None)
             if isinstance(callee, ir.Function) and not _EMPTIES.isdisjoint(callee.tokens):
                 return True
             if "zero" in ir.last_name(call.func) or "reset" in ir.last_name(call.func):
@@ -175,14 +176,16 @@ def never_sent(objects: Objects, is_no_sync: _IsNoSync) -> Iterator[Lost]:
     """``no_sync()`` around all backward passes of a function that steps after them."""
     if any(map(_AVERAGES.search, objects.module.words)):
         return
+    handed = [each.site for each in handed_over(objects)]
     for scope in objects.names.scopes:
         passes = [each.site for each in backwards(objects, scope)]
+        passes += [each for each in handed if each.point.scope is scope]
         steps = [s for s in objects.calls_in(scope, {"step"}) if _optimizer(s) is not None]
         if not passes or not steps:
             continue
         blocks = [_no_sync_around(each.point, is_no_sync, objects) for each in passes]
         first = blocks[0]
-        if first is None or None in blocks or _sends_elsewhere(objects, steps[0].point):
+        if first is None or None in blocks or _sends_elsewhere(objects, passes):
             continue
         if all(step.call.site > passes[0].call.site for step in steps):
             yield Lost(
@@ -201,13 +204,15 @@ def _no_sync_around(point: Point, is_no_sync: _IsNoSync, objects: Objects) -> ir
     return None
 
 
-def _sends_elsewhere(objects: Objects, point: Point) -> bool:
+def _sends_elsewhere(objects: Objects, passes: list[CallSite]) -> bool:
     """Does the function call another one that goes backward?"""
-    for each in objects.points_in(point.scope):
+    known = [each.call for each in passes]
+    for each in objects.points_in(passes[0].point.scope):
         for call in calls_of(each.statement):
-            callee = objects.callee(CallSite(call, each))
-            if isinstance(callee, ir.Function) and not BACKWARD.isdisjoint(callee.tokens):
-                return True
+            _, callee = objects.flow.calls.called(CallSite(call, each)) or (None, None)
+            if isinstance(callee, ir.Function) and call not in known:
+                if not BACKWARD.isdisjoint(callee.tokens):
+                    return True
     return False
 
 
@@ -271,6 +276,20 @@ def _is_unprepared(objects: Objects, made: CallSite) -> bool:
 
 def _takes_over(objects: Objects, site: CallSite) -> bool:
     """May a call prepare an optimizer, or hand it on? A scheduler only keeps it."""
+    _, callee = objects.flow.calls.called(site) or (None, None)
+    if isinstance(callee, ir.Function):
+        return not _calls_methods_only(callee)
     return "sched" not in site.name.lower() and not objects.called(site).startswith(
         "torch.optim.lr_scheduler."
+    )
+
+
+def _calls_methods_only(function: ir.Function) -> bool:
+    """Does a function nothing with its parameters but call their methods?"""
+    nodes = list(ir.own_nodes(function.body))
+    funcs = [node.func for node in nodes if isinstance(node, ir.Call)]
+    called = {id(func.value) for func in funcs if isinstance(func, ir.Attribute)}
+    names = {param.name for param in function.params}
+    return all(
+        id(node) in called for node in nodes if isinstance(node, ir.Name) and node.id in names
     )

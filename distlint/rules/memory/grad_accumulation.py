@@ -20,6 +20,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import BACKWARD, backwards
 from distlint.rules.memory import _no_sync as no_sync
+from distlint.rules.memory._handed import handed_over, may_go_backward, method_calls
 from distlint.rules.memory._lost_windows import Lost, lost_windows, never_sent, unprepared_steps
 from distlint.rules.training import loops_around
 from distlint.source.finding import Finding, Fix, Severity
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
+    from distlint.analyzer.static.names import Scope
     from distlint.analyzer.static.objects.objects import Objects
     from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.catalogue.catalogue import Catalogue
@@ -408,7 +410,7 @@ assert waiting == 0, f"{waiting} batches are lost"
             yield from self._shrinking(objects_across(module, catalogue), locators, module)
         if "transformers" in module.imported_roots:
             yield from self._uncounted(objects_across(module, catalogue), locators, module)
-        if "backward" not in module.tokens:
+        if not may_go_backward(module):
             return
         objects = objects_across(module, catalogue)
         found = {
@@ -470,6 +472,10 @@ assert waiting == 0, f"{waiting} batches are lost"
             yield replace(finding, preview=mistake.preview), mistake.site, mistake.message
 
 
+Emptied = dict[int, "Path"]
+"""What empties gradients, by the identity of the call, and of what."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Mistake:
     site: int
@@ -494,6 +500,8 @@ def _mistakes(objects: Objects) -> Iterator[_Mistake]:
     for backward in backwards(objects):
         yield from map(_left_outside, no_sync.around(backward, objects))
         yield from _mistakes_around(backward, objects)
+    for backward in handed_over(objects):
+        yield from _mistakes_around(backward, objects, is_scaled=True)
     yield from map(_left_outside, no_sync.by_functions(objects))
     yield from map(_lost, unprepared_steps(objects))
     if _MANAGED.isdisjoint(objects.module.words):
@@ -509,14 +517,18 @@ def _not_composed(draft: Draft) -> Fix:
     raise CannotFix("where the gradients are meant to be sent or emptied is not known")
 
 
-def _mistakes_around(backward: Backward, objects: Objects) -> Iterator[_Mistake]:
+def _mistakes_around(
+    backward: Backward, objects: Objects, *, is_scaled: bool = False
+) -> Iterator[_Mistake]:
+    """What goes wrong with the windows of a loop; ``is_scaled``: the loss may be."""
     if not _MANAGED.isdisjoint(objects.module.words):
         return
     loop = next(loops_around(backward.site.point), None)
     if isinstance(loop, ir.For):
-        yield from _window_mistakes(backward, loop, objects)
-        window = _window_of(loop)
-        if window is not None and not _is_divided(backward, window, objects):
+        emptied = _emptied(objects, backward.site.point.scope)
+        yield from _window_mistakes(backward, loop, objects, emptied)
+        window = _window_of(loop, emptied)
+        if not is_scaled and window is not None and not _is_divided(backward, window, objects):
             yield _Mistake(
                 backward.site.call.site,
                 "loss is not divided by the number of accumulated batches",
@@ -531,12 +543,12 @@ def _not_repaired(draft: Draft) -> Fix:
     raise CannotFix("the loss may be meant as a sum")
 
 
-def _window_of(loop: ir.For) -> frozenset[str] | None:
+def _window_of(loop: ir.For, emptied: Emptied) -> frozenset[str] | None:
     """The names in the test behind which a loop steps and empties the gradients, now and then."""
     for statement, _ in placed(loop.body):
         if not isinstance(statement, ir.If):
             continue
-        if not _ends_window(statement):
+        if not _ends_window(statement, emptied):
             continue
         test = statement.test
         for part in test.values if isinstance(test, ir.BoolOp) else (test,):
@@ -625,18 +637,19 @@ def _makes_its_own(method: ir.Function) -> bool:
     )
 
 
-def _window_mistakes(backward: Backward, loop: ir.For, objects: Objects) -> Iterator[_Mistake]:
-    test = _window_test(loop)
+def _window_mistakes(
+    backward: Backward, loop: ir.For, objects: Objects, emptied: Emptied
+) -> Iterator[_Mistake]:
+    test = _window_test(loop, emptied)
     if test is None or not _counts_batches(loop):
         return
     remainder, statement = test
     index = _index_of(loop)
     scope = backward.site.point.scope
-    emptied = _emptied(site.call for site in objects.calls_in(scope, {"zero_grad"}))
     steps = [
         site.point
         for site in objects.calls_in(scope, {"step"})
-        if _is_optimizer(site.call, emptied)
+        if _is_optimizer(site.call, set(emptied.values()))
     ]
     if path_of(remainder.left) == (index,) and _is_zero(statement.test):
         yield _Mistake(
@@ -732,7 +745,7 @@ def _length(loop: ir.For, objects: Objects, draft: Draft) -> str:
     raise CannotFix("the number of turns is not known")
 
 
-def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
+def _window_test(loop: ir.For, emptied: Emptied) -> tuple[ir.Binary, ir.If] | None:
     """The test ``... % n == 0`` of a loop behind which the optimizer steps and is emptied."""
     for statement, _ in placed(loop.body):
         if not isinstance(statement, ir.If) or not isinstance(statement.test, ir.Compare):
@@ -742,32 +755,30 @@ def _window_test(loop: ir.For) -> tuple[ir.Binary, ir.If] | None:
             continue
         if isinstance(left.right, ir.Literal) and left.right.value == 1:
             continue
-        if _ends_window(statement):
+        if _ends_window(statement, emptied):
             return left, statement
     return None
 
 
-def _ends_window(branch: ir.If) -> bool:
+def _ends_window(branch: ir.If, emptied: Emptied) -> bool:
     """Does an optimizer step in the branch, and are its gradients emptied for the next window?
 
     With a backward pass after they are emptied, it is an update with gradients of its own.
     """
     calls = [item for inner, _ in placed(branch.body) for item in calls_of(inner)]
-    names = [ir.last_name(call.func) for call in calls]
-    if "zero_grad" not in names or not BACKWARD.isdisjoint(names[names.index("zero_grad") :]):
+    emptying = [call for call in calls if id(call) in emptied]
+    if not emptying:
         return False
-    emptied = _emptied(calls)
-    return any(_is_optimizer(call, emptied) for call in calls)
+    after = calls[calls.index(emptying[0]) :]
+    if not BACKWARD.isdisjoint(ir.last_name(call.func) for call in after):
+        return False
+    return any(_is_optimizer(call, {emptied[id(each)] for each in emptying}) for call in calls)
 
 
-def _emptied(calls: Iterable[ir.Call]) -> set[Path]:
-    """The objects whose gradients are emptied."""
-    paths = (
-        path_of(call.func.value)
-        for call in calls
-        if ir.last_name(call.func) == "zero_grad" and isinstance(call.func, ir.Attribute)
-    )
-    return {path for path in paths if path is not None}
+def _emptied(objects: Objects, scope: Scope) -> Emptied:
+    """The calls of a function that empty gradients, and the objects whose these are."""
+    found = method_calls(objects, scope, "zero_grad")
+    return {id(site.call): path_of(node) or () for site, node in found}
 
 
 def _is_optimizer(call: ir.Call, emptied: Collection[Path]) -> bool:

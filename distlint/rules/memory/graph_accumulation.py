@@ -15,9 +15,10 @@ from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._steps import BACKWARD, Backward, backwards
+from distlint.rules.gradients._steps import Backward, backwards
 from distlint.rules.memory._adding import KEEPS, adds, begins
 from distlint.rules.memory._dict_terms import kept_items
+from distlint.rules.memory._handed import handed_over, may_go_backward
 from distlint.rules.memory._one_step import is_counted, is_of_one_step
 from distlint.rules.memory._returned import binds, through_functions
 from distlint.rules.memory._terms import Terms
@@ -313,17 +314,19 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "backward" not in module.tokens or document.is_test:
+        if document.is_test or not may_go_backward(module):
             return
         objects = objects_across(module, catalogue)
-        summed = {path_of(each.loss) for each in backwards(objects)}
+        passes = [*backwards(objects), *handed_over(objects)]
+        returned = list(through_functions(objects))
+        summed = {path_of(each.loss) for each in passes}
         told: set[int] = set()
-        for backward in (*backwards(objects), *through_functions(objects)):
+        for backward in (*passes, *returned):
             loops = list(loops_around(backward.site.point))
             if not loops:
                 continue
             loop, scope = loops[0], backward.site.point.scope
-            is_called = backward.site.name not in BACKWARD
+            is_called = backward in returned
             losses, sums, same = _losses(objects, loop, backward)
             kept_here = (
                 (statement, kept, loss)

@@ -3,7 +3,7 @@ import torch
 
 def main(model, loader, optimizer, n=4):
     for i, x in enumerate(loader):
-        begin(optimizer)
+        begin(optimizer)  # expect: DST308
         loss = model(x).mean() / n
         loss.backward()
         if (i + 1) % n == 0:
@@ -11,4 +11,4 @@ def main(model, loader, optimizer, n=4):
 
 
 def begin(optimizer):
-    optimizer.zero_grad()  # expect: DST308
+    optimizer.zero_grad()
