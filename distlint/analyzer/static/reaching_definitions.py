@@ -51,7 +51,7 @@ def item_of(name: str) -> str:
 
 def holds(node: ir.Expr, path: Path) -> bool:
     """Does a path stand somewhere in an expression?"""
-    return any(path_of(part) == path for part in expressions_in(node))
+    return any(place_of(part) == path for part in expressions_in(node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Search:
             if any(name == self.path[0] for name, _, _ in statement.bindings):
                 return [Binding(None, point)], True
         elif isinstance(statement, ir.Delete):
-            return [], any(_target_path(target) == self.path for target in statement.targets)
+            return [], any(place_of(target) == self.path for target in statement.targets)
         else:
             return self._nested(statement, point)
         return [], False
@@ -258,16 +258,16 @@ class Search:
         if isinstance(target, ir.Starred):
             match = self._match(target.value, value, items)
             return _Match(ir.Opaque(0), (), ()) if match is not None else None
-        bound = _target_path(target) if self._is_item else path_of(target)
+        bound = place_of(target) if self._is_item else path_of(target)
         if bound is None or self.path[: len(bound)] != bound:
             return None
         return _Match(value, items, self.path[len(bound) :])
 
 
-def _target_path(target: ir.Expr) -> Path | None:
-    """The path that a target binds; also an item of a dict."""
+def place_of(target: ir.Expr | None) -> Path | None:
+    """The path of a variable, an attribute, or an item of a dict: ``("losses", "[box]")``."""
     if isinstance(target, ir.Subscript):
-        owner = path_of(target.value)
+        owner = place_of(target.value)
         if owner is None or not isinstance(target.index, ir.Literal):
             return None
         return (*owner, item_of(str(target.index.value)))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, placed
-from distlint.analyzer.static.reaching_definitions import Path, holds, path_of
-from distlint.rules.memory._returned import parts
+from distlint.analyzer.static.reaching_definitions import Path, holds, path_of, place_of
+from distlint.rules.memory._returned import container, gives, parts
 from distlint.rules.memory._terms import carries
 
 KEEPS = frozenset({"append", "extend", "appendleft"})
@@ -18,21 +18,26 @@ def adds(statement: ir.Stmt, loss: Path) -> Iterator[Path]:
     kept: Path | None = None
     if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
         if carries(statement.value, loss):
-            kept = container(statement.target)
+            kept = _kept_in(statement.target)
     elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
         if any(_adds_to(arm, target, loss) for arm in _arms(statement.value)):
-            kept = container(target)
+            kept = _kept_in(target)
     elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
         call = statement.value
         if isinstance(call.func, ir.Attribute) and call.func.attr in KEEPS and call.args:
             if carries(call.args[0].value, loss):
-                kept = container(call.func.value)
+                kept = _kept_in(call.func.value)
         elif isinstance(call.func, ir.Attribute) and call.func.attr == "add_" and call.args:
             if carries(call.args[0].value, loss):
-                kept = container(_scaled(call.func.value))
+                kept = _kept_in(_scaled(call.func.value))
     if kept is not None:
         yield kept
+
+
+def _kept_in(target: ir.Expr) -> Path | None:
+    """The sum or the list: a variable, an item of a dict, or a dict with an item for each name."""
+    return place_of(target) or container(target)
 
 
 def _arms(node: ir.Expr) -> Iterator[ir.Expr]:
@@ -91,16 +96,9 @@ def _scaled(node: ir.Expr) -> ir.Expr:
     return node
 
 
-def container(node: ir.Expr) -> Path | None:
-    """The variable that an item is of, or the variable itself."""
-    while isinstance(node, ir.Subscript):
-        node = node.value
-    return path_of(node)
-
-
 def begins(loop: ir.For | ir.While, kept: Path) -> bool:
     """Is the sum or the list given another value in each turn of a loop, or emptied?"""
-    if isinstance(loop, ir.For) and any(path_of(i) == kept for i in parts(loop.target)):
+    if isinstance(loop, ir.For) and any(gives(i, kept) for i in parts(loop.target)):
         return True
     return begins_in(loop.body, kept)
 
@@ -111,14 +109,18 @@ def begins_in(body: ir.Block, kept: Path) -> bool:
         if isinstance(statement, ir.Assign):
             for target in statement.targets:
                 own = holds(statement.value, kept)
-                if not own and any(container(item) == kept for item in parts(target)):
+                if not own and any(_starts(item, kept) for item in parts(target)):
                     return True
         elif isinstance(statement, ir.Delete):
-            if any(container(target) == kept for target in statement.targets):
+            if any(_starts(target, kept) for target in statement.targets):
                 return True
         for item in calls_of(statement):
             if isinstance(item.func, ir.Attribute):
                 if item.func.attr in ("clear", "pop", "popleft", "backward", "zero_", "reset"):
-                    if path_of(item.func.value) == kept:
+                    if gives(item.func.value, kept):
                         return True
     return False
+
+
+def _starts(target: ir.Expr, kept: Path) -> bool:
+    return gives(target, kept) or container(target) == kept

@@ -144,7 +144,8 @@ def _given_back(
 ) -> Iterator[tuple[Objects, CallSite]]:
     """The calls of a function that returns the sum or the list."""
     returned = (each.value for each, _ in placed(function.body) if isinstance(each, ir.Return))
-    if any(holds(value, kept) for value in returned if value is not None):
+    whole = kept[: [*(part[0] == "[" for part in kept), True].index(True)]
+    if any(holds(value, each) for value in returned if value for each in (kept, whole)):
         yield from ((objects, site) for site in objects.callers(function))
         for module, site in calls_elsewhere(objects.module, function):
             yield objects_in(module), site

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of, place_of
 from distlint.rules.gradients._steps import BACKWARD, Backward, backwards
 from distlint.rules.memory._terms import Terms
 from distlint.rules.training import loops_around
@@ -43,7 +43,7 @@ def _given_back(
     """The calls whose result is the loss of a backward pass, or a term of it."""
     point = backward.site.point
     points = objects.points_in(point.scope)
-    losses = {path_of(backward.loss), *Terms(objects, points).of(backward.loss, point)}
+    losses = {place_of(backward.loss), *Terms(objects, points).of(backward.loss, point)}
     for caller, target, item in kept:
         returned = [_item_of(p.statement, item) for p in points if _gives_back(p.statement)]
         if returned and all(path in losses and path for path in returned):
@@ -61,7 +61,7 @@ def _item_of(statement: ir.Stmt, item: int | None) -> Path | None:
     if item is not None:
         items = value.items if isinstance(value, ir.Display) else ()
         value = items[item] if item < len(items) else None
-    return path_of(value)
+    return place_of(value)
 
 
 def _results(caller: CallSite) -> Iterator[_Result]:
@@ -85,8 +85,21 @@ def _is_bound_after(points: Sequence[Point], backward: Backward, path: Path | No
 
 def binds(statement: ir.Stmt, loss: Path) -> bool:
     if isinstance(statement, ir.Assign):
-        return any(path_of(part) == loss for each in statement.targets for part in parts(each))
-    return isinstance(statement, ir.AugAssign) and path_of(statement.target) == loss
+        return any(gives(part, loss) for each in statement.targets for part in parts(each))
+    return isinstance(statement, ir.AugAssign) and place_of(statement.target) == loss
+
+
+def gives(target: ir.Expr, place: Path) -> bool:
+    """Does a target bind a place, or what it is part of; an item under any name is each."""
+    bound = place_of(target) or container(target)
+    return bound is not None and place[: len(bound)] == bound
+
+
+def container(node: ir.Expr) -> Path | None:
+    """The variable that an item is of, or the variable itself."""
+    while isinstance(node, ir.Subscript):
+        node = node.value
+    return path_of(node)
 
 
 def parts(target: ir.Expr) -> tuple[ir.Expr, ...]:

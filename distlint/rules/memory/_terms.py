@@ -14,7 +14,7 @@ from distlint.analyzer.static.arguments import passed_by_name, run_by
 from distlint.analyzer.static.names import expressions_in, names_given
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, Point, holds, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, holds, path_of, place_of
 from distlint.rules.training import NO_GRAD, leaves_no_gradient
 
 ARITHMETIC = frozenset({"+", "*", "/", "-"})
@@ -95,7 +95,7 @@ class Terms:
         )
 
     def _in(self, node: ir.Expr, wanted: _Wanted) -> Iterator[Path]:
-        path = path_of(node)
+        path = place_of(node)
         if path is not None:
             yield from self._of(path, wanted)
         elif isinstance(node, ir.Binary) and node.op in ARITHMETIC:
@@ -116,7 +116,7 @@ class Terms:
         """Does it depend on a variable of the statements, which may be a number?"""
         return any(
             path in self._bound or path[0] in self._factors
-            for path in map(path_of, expressions_in(factor))
+            for path in map(place_of, expressions_in(factor))
             if path is not None
         )
 
@@ -167,8 +167,8 @@ class Terms:
         """Is it a variable that a call of the statements gives a graph?"""
         values = [
             each
-            for each in self._bound.get(path_of(node) or (), ())
-            if each.value is None or not holds(each.value, path_of(node) or ())
+            for each in self._bound.get(place_of(node) or (), ())
+            if each.value is None or not holds(each.value, place_of(node) or ())
         ]
         return bool(values) and all(map(self._keeps, values))
 
@@ -245,7 +245,7 @@ class _Called:
             found.append(
                 (
                     frozenset(path[0] for path in paths if len(path) == 1 and path[0] in params),
-                    frozenset(n for n, each in enumerate(items) if path_of(each) in paths),
+                    frozenset(n for n, each in enumerate(items) if place_of(each) in paths),
                 )
             )
         if not found:
@@ -294,7 +294,7 @@ def _bindings(point: Point) -> Iterator[tuple[Path, _Bound]]:
     bound = partial(_Bound, point=point)
     stops = any(leaves_no_gradient(here.owner) for here in point.around)
     if isinstance(statement, ir.AugAssign) and statement.op.rstrip("=") in _SIGNS:
-        path = path_of(statement.target)
+        path = place_of(statement.target)
         if path is not None:
             yield path, bound(None if stops else statement.value)
     if not isinstance(statement, ir.Assign):
@@ -302,12 +302,12 @@ def _bindings(point: Point) -> Iterator[tuple[Path, _Bound]]:
     value = None if stops else statement.value
     for target in statement.targets:
         if not isinstance(target, ir.Display):
-            path = path_of(target)
+            path = place_of(target)
             if path is not None:
                 yield path, bound(value)
             continue
         for index, part in enumerate(target.items):
-            path = path_of(part)
+            path = place_of(part)
             if path is None:
                 continue
             if isinstance(value, ir.Display) and len(value.items) == len(target.items):
@@ -334,7 +334,7 @@ def _has_no_graph(function: ir.Function) -> bool:
 
 def carries(node: ir.Expr, loss: Path) -> bool:
     """Is it the loss, as it is, its mean, or times a number?"""
-    if path_of(node) == loss:
+    if place_of(node) == loss:
         return True
     if isinstance(node, ir.Binary) and node.op in ARITHMETIC:
         return carries(node.left, loss) or (node.op in ("+", "*") and carries(node.right, loss))

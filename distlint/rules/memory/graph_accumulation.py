@@ -11,7 +11,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import placed
 from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.analyzer.static.reaching_definitions import path_of, place_of
 from distlint.fixers import names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -319,7 +319,7 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
         objects = objects_across(module, catalogue)
         passes = [*backwards(objects), *handed_over(objects)]
         returned = list(through_functions(objects))
-        summed = {path_of(each.loss) for each in passes}
+        summed = {place_of(each.loss) for each in passes}
         told: set[int] = set()
         for backward in (*passes, *returned):
             loops = list(loops_around(backward.site.point))
@@ -351,12 +351,12 @@ assert loop.total.grad_fn is None, "the graphs of all steps are held"
                 told.add(statement.site)
                 locator = locators.of(module.key)
                 yield self.finding(
-                    message=f"`{'.'.join(kept)}` keeps the graph of every `{'.'.join(loss)}`",
+                    message=f"`{_spelled(kept)}` keeps the graph of every `{_spelled(loss)}`",
                     severity=Severity.WARNING,
                     place=locator.place(statement.site),
                     related=(Related("backward pass", locator.place(backward.site.call.site)),),
                     effect="memory grows with each step",
-                    help=f"Use `{'.'.join(loss)}.detach()`",
+                    help=f"Use `{_spelled(loss)}.detach()`",
                     fix=partial(_fix, statement, loss, Draft(locator, module, catalogue)),
                 )
 
@@ -385,7 +385,7 @@ def _losses(
     ]
     terms = Terms(objects, inside)
     found = terms.of(backward.loss, backward.site.point)
-    own = path_of(backward.loss)
+    own = place_of(backward.loss)
     losses = list(dict.fromkeys((*([own] if own is not None else []), *found)))
     return losses, terms.sums, terms.same_as(losses)
 
@@ -413,7 +413,7 @@ def _kept_by_methods(
             continue
         call = statement.value
         kept = path_of(call.func.value) if isinstance(call.func, ir.Attribute) else None
-        if kept is None or not any(path_of(each.value) == loss for each in call.args):
+        if kept is None or not any(place_of(each.value) == loss for each in call.args):
             continue
         method = _method(objects, CallSite(call, point))
         if method is not None and any(
@@ -462,7 +462,7 @@ def _method(objects: Objects, site: CallSite) -> ir.Function | None:
 def _taken_as(method: ir.Function, call: ir.Call, loss: Path) -> Iterator[str]:
     """The parameters of a method that a call gives the loss."""
     for index, argument in enumerate(call.args):
-        if path_of(argument.value) != loss or argument.star:
+        if place_of(argument.value) != loss or argument.star:
             continue
         if argument.keyword is not None:
             yield argument.keyword
@@ -488,16 +488,24 @@ def _fix(statement: ir.Stmt, loss: Path, draft: Draft) -> Fix:
     if value is None:
         raise CannotFix("not a plain statement")
     if isinstance(node, cst.Expr) and isinstance(value, cst.Call):
-        given = [each.value for each in value.args if names.dotted(each.value) == ".".join(loss)]
+        given = [each.value for each in value.args if _is_spelled(draft, each.value, loss)]
         value = given[0] if given else value.args[0].value
-    uses = [
-        found
-        for found in (value, *names.inside(value))
-        if isinstance(found, (cst.Name, cst.Attribute)) and names.dotted(found) == ".".join(loss)
-    ]
+    uses = [found for found in (value, *names.inside(value)) if _is_spelled(draft, found, loss)]
     for found in dict.fromkeys(uses):
         draft.replace(found, f"{draft.text(found)}.detach()")
     return draft.fix("unsafe", "Detach the loss")
+
+
+def _spelled(path: Path) -> str:
+    """``losses["box"]``, as it may be written."""
+    return path[0] + "".join(
+        f'["{each[1:-1]}"]' if each[0] == "[" else f".{each}" for each in path[1:]
+    )
+
+
+def _is_spelled(draft: Draft, node: cst.CSTNode, path: Path) -> bool:
+    kinds = (cst.Name, cst.Attribute, cst.Subscript)
+    return isinstance(node, kinds) and draft.text(node).replace("'", '"') == _spelled(path)
 
 
 def _made_plain(loop: Loop, loss: Path, keeper: ir.Stmt, backward: Backward) -> bool:
