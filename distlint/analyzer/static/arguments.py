@@ -1,13 +1,35 @@
-"""Which function a call runs, here or in another file, and what it is given."""
+"""Which functions calls run, here or in other files, and what they are given."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, is_seen, objects_in
 from distlint.analyzer.static.journeys import method_elsewhere
+from distlint.analyzer.static.names import calls_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.analyzer.static.reaching_definitions import Point, path_of
+
+_MOST_FUNCTIONS = 64
+"""Functions whose statements are looked at."""
+
+
+def with_called(objects: Objects, points: Sequence[Point]) -> list[Point]:
+    """Statements, and those of the functions of the project that they call."""
+    found = list(points)
+    scopes = {each.scope for each in points}
+    for point in found:  # grows meanwhile
+        for call in calls_of(point.statement) if len(scopes) < _MOST_FUNCTIONS else ():
+            called = objects.flow.calls.called(CallSite(call, point))
+            if called is None or not isinstance(called[1], ir.Function):
+                continue
+            scope = called[0].scope_of(called[1])
+            if scope is not None and scope not in scopes:
+                scopes.add(scope)
+                found += objects_in(scope.module).points_in(scope)
+    return found
 
 
 def run_by(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function] | None:

@@ -9,34 +9,31 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.arguments import with_called
 from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.guards.guards import guards_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across, objects_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.data._dividing_words import DIVIDES, TORCH_NAMES, divides, divides_near
+from distlint.rules.data._beside_divided import unlike_evaluation
+from distlint.rules.data._dividing_words import divides, divides_near
 from distlint.rules.data._epochs import epochs_over, set_epoch
 from distlint.rules.data._lightning_loaders import left_alone
 from distlint.rules.data._rank_seeds import draws_apart
 from distlint.rules.data._shards import divides_by_rank, own_shard_of
 from distlint.rules.data._trained_elsewhere import trained_elsewhere
 from distlint.rules.data._unused_samplers import (
-    binds_constant,
     forgotten,
     given,
 )
-from distlint.rules.data._whole_data import may_train_on_all, trains_on_all
+from distlint.rules.data._whole_data import trains_on_all
 from distlint.rules.training import (
     WRAPPERS,
     Made,
-    draws_from,
-    evaluates,
-    is_evaluation,
     loaders,
-    names_of,
-    samplers,
 )
 from distlint.source.finding import Finding, Fix, Related, Severity
 from distlint.source.requirements import is_beside
@@ -269,12 +266,15 @@ assert seen.item() == 16, f"an epoch over 16 samples went through {seen.item():.
                     Related("turned off here", locators.of(where.key).place(trainer.call.site)),
                     draft(),
                 )
-        unlike = list(_unlike_evaluation(objects))
-        for sampler, loader in unlike:
+        unlike = list(unlike_evaluation(objects, _OVERRIDE))
+        for drawn, loader in unlike:
             yield self._finding(
                 loader,
                 "training data is not sharded, only evaluation data",
-                Related("sampler for evaluation", draft().locator.place(sampler.call.site)),
+                Related(
+                    "sampler for evaluation",
+                    locators.of(drawn.point.scope.module.key).place(drawn.call.site),
+                ),
                 draft(),
             )
         if unlike or divides(module):
@@ -331,13 +331,27 @@ def _wrapped(loader: Made) -> tuple[Module, CallSite | None]:
     """
     objects = loader.objects
     if trains_on_all(objects, loader):
-        wrap = next(objects.calls_to(*WRAPPERS), None)
-        return (objects.module, wrap) if wrap is not None else _wrapped_by_others(loader)
+        wrap = next(objects.calls_to(*WRAPPERS), None) or _wrapped_by_called(objects)
+        if wrap is None:
+            return _wrapped_by_others(loader)
+        where = wrap.point.scope.module
+        return where, wrap if not _imports_shards(objects.module) else None
     for module in trained_elsewhere(loader, divides_near):
         wrap = next(objects_in(module).calls_to(*WRAPPERS), None)
         if wrap is not None:
             return (module, wrap) if _is_on_all_ranks(loader) else (module, None)
     return objects.module, None
+
+
+def _wrapped_by_called(objects: Objects) -> CallSite | None:
+    """Where a function of another file wraps a model, and the file calls it."""
+    across = objects_across(objects.module, objects.catalogue)
+    for point in with_called(across, objects.points):
+        if point.scope.module is not objects.module and not divides(point.scope.module):
+            for call in calls_of(point.statement):
+                if across.is_call_to(CallSite(call, point), *WRAPPERS):
+                    return CallSite(call, point)
+    return None
 
 
 def _imports_shards(module: Module) -> bool:
@@ -394,55 +408,6 @@ def _prepared(loader: Made, draft: Draft) -> Fix:
     call = draft.node(loader.call.site, cst.Call)
     draft.replace(call, f"self.accelerator.prepare({draft.text(call, brackets=False)})")
     return draft.fix("unsafe", "Let Accelerate shard the data")
-
-
-def _unlike_evaluation(objects: Objects) -> Iterator[tuple[Made, Made]]:
-    """A loader that shuffles all of the data, where a sampler divides those for evaluation."""
-    if "DistributedSampler" not in objects.module.tokens:
-        return
-    drawn = [
-        (loader, sampler)
-        for sampler in samplers(objects)
-        for loader in loaders(objects)
-        if draws_from(loader, sampler)
-    ]
-    if not drawn or not all(_is_for_evaluation(loader) for loader, _ in drawn):
-        return
-    spoken = TORCH_NAMES.union(*(names_of(sampler.site) for _, sampler in drawn))
-    if any(DIVIDES.search(word) for word in objects.module.tokens - spoken - _constants(objects)):
-        return
-    for loader in loaders(objects):
-        if (
-            may_train_on_all(objects, loader)
-            and loader.constant("shuffle", False) is True
-            and not draws_apart(loader)
-            and not _is_hook(loader)
-        ):
-            yield drawn[0][1], loader
-
-
-def _is_for_evaluation(loader: Made) -> bool:
-    data = loader.option("dataset").value
-    names = (*names_of(loader.site), ir.last_name(data) if data is not None else "")
-    return any(map(is_evaluation, names)) or evaluates(loader.site.point)
-
-
-def _is_hook(loader: Made) -> bool:
-    """Does a framework call the function that makes it, and may divide the data itself?"""
-    function = loader.site.point.scope.function
-    return function is not None and function.name in {_OVERRIDE, "train_dataloader"}
-
-
-def _constants(objects: Objects) -> set[str]:
-    """The variables to which only constants are assigned, mostly None, and attributes of them."""
-    found: dict[str, bool] = {}
-    for point in objects.points:
-        if isinstance(point.statement, ir.Assign):
-            is_constant = binds_constant(point.statement)
-            for name in map(ir.last_name, point.statement.targets):
-                keeps = ir.last_name(point.statement.value) == name
-                found[name] = found.get(name, True) and (is_constant or keeps)
-    return {name for name, is_constant in found.items() if is_constant}
 
 
 def _sampled(loader: Made, draft: Draft) -> Fix:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
@@ -31,9 +30,6 @@ _GROUPS = frozenset({"GroupMember", "_get_default_group", "_default_pg"})
 _SOMETIMES = (ir.If, ir.For, ir.While, ir.Try)
 _PERHAPS = (ir.BoolOp, ir.Conditional, ir.Comprehension, ir.Lambda)
 _LEAVES = (ir.Return, ir.Raise)
-_MAX_SCOPES = 64
-"""Functions whose statements are looked at."""
-
 _MAX_CALLS = 4
 """How many calls around a statement are followed."""
 
@@ -120,22 +116,6 @@ def torch_collectives(objects: Objects) -> Iterator[tuple[CallSite, str]]:
             known = entry.collective if entry is not None else None
             if known is not None and known.framework == "torch":
                 yield CallSite(call, point), known.kind
-
-
-def with_called(objects: Objects, points: Sequence[Point]) -> list[Point]:
-    """Statements, and those of the functions of the project that they call."""
-    found = list(points)
-    scopes = {each.scope for each in points}
-    for point in found:  # grows meanwhile
-        for call in calls_of(point.statement) if len(scopes) < _MAX_SCOPES else ():
-            called = objects.flow.calls.called(CallSite(call, point))
-            if called is None or not isinstance(called[1], ir.Function):
-                continue
-            scope = called[0].scope_of(called[1])
-            if scope is not None and scope not in scopes:
-                scopes.add(scope)
-                found += objects_in(scope.module).points_in(scope)
-    return found
 
 
 def asks_for_group(objects: Objects, point: Point) -> bool:

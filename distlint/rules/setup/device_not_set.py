@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.arguments import with_called
 from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.names import expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import objects_across
@@ -31,7 +32,6 @@ from distlint.rules.setup._order import (
     is_reached,
     surely_ran,
     torch_collectives,
-    with_called,
 )
 from distlint.rules.setup._unset import is_bare, settings_for_others, uses_by_callers
 from distlint.rules.training import DDP
