@@ -122,7 +122,7 @@ def _before(objects: Objects, origin: Origin) -> tuple[Origin, ...] | None:
 
 def _is_method(objects: Objects, site: CallSite) -> bool:
     return isinstance(site.call.func, ir.Attribute) and not (
-        _at(objects, site).names.dotted(site.call.func, site.point.scope) or ""
+        objects.at(site.point).names.dotted(site.call.func, site.point.scope) or ""
     ).startswith("torch.")
 
 
@@ -157,14 +157,8 @@ def _is_factory(objects: Objects, site: CallSite) -> bool:
         return device_is_cpu(objects, devices[0], site.point)
     # torch.tensor(x) of a tensor on the GPU is one on the GPU
     return name not in _OF_DATA or (
-        bool(call.args) and is_no_tensor(_at(objects, site), call.args[0].value, site.point)
+        bool(call.args) and is_no_tensor(objects.at(site.point), call.args[0].value, site.point)
     )
-
-
-def _at(objects: Objects, site: CallSite) -> Objects:
-    """The objects of the file that a call stands in."""
-    module = site.point.scope.module
-    return objects if module is objects.module else objects_in(module)
 
 
 # ---- models
@@ -191,7 +185,7 @@ def _is_in_block(point: Point) -> bool:
 def _is_model_on_cpu(objects: Objects, site: CallSite) -> bool:
     if _moves_to_cpu(objects, site):
         return True
-    there = _at(objects, site)
+    there = objects.at(site.point)
     if not MOVES.isdisjoint(ir.tokens_of(site.call)) or _is_in_block(site.point):
         return False
     return not is_given_moved(there, site.call, site.point) and (

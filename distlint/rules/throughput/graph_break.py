@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import calls_of
+from distlint.analyzer.static.names import Scope, calls_of
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
@@ -16,7 +16,7 @@ from distlint.rules.throughput._compiled import compiled
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
@@ -26,6 +26,8 @@ _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "time.process_tim
 _LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
 _SCALARS = frozenset({"item", "tolist"})
 _CAPTURE = "capture_scalar_outputs"
+_DEPTH = 3
+"""Through how many calls a function is followed."""
 _LOGGERS = re.compile(r"^_?(log|logger|logging|LOG|LOGGER)$")
 
 
@@ -66,12 +68,12 @@ class GraphBreak(SourceRule):
 
     `print`, calls of a logger, clocks and `.tolist()` in a function that is decorated with
     `@torch.compile` or passed to `torch.compile`, or in the `forward` of a model that is (warning);
-    `.item()` there (info).
+    `.item()` there (info). Also in functions of the project that it calls: these are compiled too.
 
     ## What is not reported
 
     - Calls that are guarded by `torch.compiler.is_compiling()`.
-    - Calls in another function that the compiled one calls.
+    - Calls in other functions with a decorator, such as `@torch.compiler.disable`.
     - `.item()` and `.tolist()` in files that use `torch._dynamo.config.capture_scalar_outputs`:
       numbers then stay in the graph.
     - Files that use `reorderable_logging_functions` or `ignore_logger_methods`.
@@ -169,22 +171,44 @@ model(torch.ones(2))
             if scope is None or each.function in seen:
                 continue
             seen.add(each.function)
-            for point in objects.points_in(scope):
-                if _is_not_compiled(point):
-                    continue
-                for call in calls_of(point.statement):
-                    what = _breaks(objects, CallSite(call, point))
-                    scalar = what in ("`.item()`", "`.tolist()`")
-                    if what:
-                        yield self.finding(
-                            message=f"{what} breaks the graph of a compiled function",
-                            severity=Severity.INFO if what == "`.item()`" else Severity.WARNING,
-                            place=locator.place(call.site),
-                            related=(Related("compiled here", locator.place(each.site)),),
-                            effect="the function is compiled in pieces"
-                            + ("" if scalar else "; with `fullgraph=True` it fails"),
-                            help="Move it out, or guard it with `torch.compiler.is_compiling()`",
-                        )
+            for call, what, cause in _breaks_in(objects, scope, _DEPTH, {each.function}):
+                where = cause.point.scope.module
+                inner = Related("called here", locators.of(where.key).place(cause.call.site))
+                outer = Related("compiled here", locator.place(each.site))
+                scalar = what in ("`.item()`", "`.tolist()`")
+                yield self.finding(
+                    message=f"{what} breaks the graph of a compiled function",
+                    severity=Severity.INFO if what == "`.item()`" else Severity.WARNING,
+                    place=locator.place(call.site),
+                    related=(outer,) if cause.call is call else (outer, inner),
+                    effect="the function is compiled in pieces"
+                    + ("" if scalar else "; with `fullgraph=True` it fails"),
+                    help="Move it out, or guard it with `torch.compiler.is_compiling()`",
+                )
+
+
+def _breaks_in(
+    objects: Objects, scope: Scope, depth: int, seen: set[ir.Function]
+) -> Iterator[tuple[ir.Call, str, CallSite]]:
+    """The calls of a function that break the graph, what does so, and where that stands.
+
+    Functions that are called are compiled as well, but those with a decorator, perhaps.
+    """
+    for point in objects.at(Point(scope, ())).points_in(scope):
+        if _is_not_compiled(point):
+            continue
+        for call in calls_of(point.statement):
+            site = CallSite(call, point)
+            what = _breaks(objects.at(point), site)
+            there, callee = objects.flow.calls.called(site) or (objects.flow, None)
+            if what:
+                yield call, what, site
+            elif isinstance(callee, ir.Function) and callee not in seen and depth:
+                seen.add(callee)
+                inner = there.scope_of(callee) if not callee.decorators else None
+                if inner is not None:
+                    for _, what, cause in _breaks_in(objects, inner, depth - 1, seen):
+                        yield call, what, cause
 
 
 def _is_not_compiled(point: Point) -> bool:
