@@ -38,7 +38,7 @@ def applied(objects: Objects, node: object, point: Point, *names: str) -> Applie
     name = ir.last_name(node.func)
     if name not in names:
         return None
-    dotted = objects.names.dotted(node.func, point.scope)
+    dotted = objects.at(point).names.dotted(node.func, point.scope)
     if dotted is not None:
         if dotted.rpartition(".")[0] + "." not in _MODULES or not node.args:
             return None
@@ -54,8 +54,10 @@ def applied(objects: Objects, node: object, point: Point, *names: str) -> Applie
 def logarithms(
     document: Document, module: Module, catalogue: Catalogue
 ) -> Iterator[tuple[Applied, Point, Objects]]:
-    """The logarithms taken in a script that also has a softmax and is no test."""
-    if document.is_test or not {"softmax", "log"} <= module.words:
+    """The logarithms taken in a script that is no test; it, or what it imports, has a softmax."""
+    if document.is_test or "log" not in module.words:
+        return
+    if not any("softmax" in each.words for each in (module, *module.imports)):
         return
     objects = objects_across(module, catalogue)
     for point in objects.points:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.objects.sites import CallSite
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import applied, logarithms
 from distlint.source.finding import Finding, Related, Severity
@@ -128,17 +129,22 @@ assert torch.isfinite(logits.grad).all(), logits.grad
                     message="`log` of a softmax probability that may be 0",
                     severity=Severity.WARNING,
                     place=locator.place(log.call.site),
-                    related=(Related("softmax is computed here", locator.place(softmax.site)),),
+                    related=(
+                        Related(
+                            "softmax is computed here",
+                            locators.of(softmax.point.scope.module.key).place(softmax.call.site),
+                        ),
+                    ),
                     effect="the loss becomes infinite, and the gradients NaN",
                     help="Use `F.cross_entropy`, or gather from `F.log_softmax`",
                 )
 
 
-def _picked_from(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | None:
+def _picked_from(objects: Objects, node: ir.Expr, point: Point) -> CallSite | None:
     """The softmax whose result an expression picks values out of."""
     picked = False
     while True:
-        if isinstance(node, ir.Subscript):
+        if isinstance(node, ir.Subscript) and not _is_item_of_dict(node):
             if _is_drawn(objects, node, point):
                 return None
             node, picked = node.value, True
@@ -147,13 +153,17 @@ def _picked_from(objects: Objects, node: ir.Expr, point: Point) -> ir.Call | Non
         if step is None:
             break
         node, picked = step.operand, picked or step.name in ("gather", "take_along_dim")
-    if not picked or not isinstance(node, ir.Name):
+    if not picked or (path_of(node) is None and not isinstance(node, ir.Subscript)):
         return None
     found = objects.origins(node, point)
     if len(found) != 1 or found[0].attributes or found[0].item is not None:
         return None
     made = applied(objects, found[0].node, found[0].point, "softmax")
-    return made.call if made is not None else None
+    return CallSite(made.call, found[0].point) if made is not None else None
+
+
+def _is_item_of_dict(node: ir.Subscript) -> bool:
+    return isinstance(node.index, ir.Literal) and isinstance(node.index.value, str)
 
 
 def _is_drawn(objects: Objects, picked: ir.Subscript, point: Point) -> bool:
