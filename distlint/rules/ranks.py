@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.across import continued
 from distlint.analyzer.static.environment import environment_read, environment_writes
-from distlint.analyzer.static.journeys import continued_elsewhere
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import path_of
 
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
 _INIT = "torch.distributed.init_process_group"
 _CONVERSIONS = ("int", "str")
 _MAX_CONVERSIONS = 4
-_MOST_FILES = 3
-"""How many files a number may come through."""
 
 
 def values(
@@ -65,6 +61,7 @@ def is_read_as_size(objects: Objects, origin: Origin, value: str) -> bool:
 
 def _source(objects: Objects, origin: Origin) -> Entry | None:
     """What the catalogue says about a call, a property or an environment variable."""
+    objects = objects.at(origin.point)
     node, catalogue = origin.node, objects.catalogue
     if isinstance(node, ir.Call) and len(origin.attributes) == 1:
         site = CallSite(node, origin.point)
@@ -112,13 +109,10 @@ class GlobalRanks:
     given to the group as the rank, is the global one all the same.
     """
 
-    def __init__(
-        self, objects: Objects, by_launcher: Callable[[Objects], bool], files: int = _MOST_FILES
-    ) -> None:
+    def __init__(self, objects: Objects, by_launcher: Callable[[Objects], bool]) -> None:
         self.objects = objects
-        self.by_launcher = by_launcher(objects)
-        self._others = partial(GlobalRanks, by_launcher=by_launcher, files=files - 1)
-        self._files = files
+        self.by_launcher = by_launcher
+        self._is_launched = by_launcher(objects)
 
     def cause(self, node: ir.Expr, point: Point) -> Origin | None:
         """Where a number is read or computed, if it is the global rank whatever happens.
@@ -135,33 +129,15 @@ class GlobalRanks:
         return None
 
     def reads(self, origin: Origin) -> Iterator[tuple[Objects, Origin]]:
-        """Where the global rank is read that a value is, here or in the file that returns it.
-
-        Nothing, if it may be something else.
-        """
+        """Where the global rank is read that a value is; nothing if it is something else."""
         if self._is_read(origin):
-            yield self.objects, origin
-            return
-        found: list[tuple[Objects, Origin]] = []
-        for others, made in self._returned(origin):
-            there = list(self._others(others).reads(made))
-            if not there:
-                return
-            found += there
-        yield from found
-
-    def _returned(self, origin: Origin) -> Iterator[tuple[Objects, Origin]]:
-        """What another file returns or passes, without constants for runs of one process."""
-        if not self.by_launcher or self._files <= 1:
-            return
-        made_there = list(continued_elsewhere(self.objects, origin))
-        for others, made in made_there or continued(self.objects, origin):
-            yield from ((others, number) for number in _numbers(others, (made,)))
+            yield self.objects.at(origin.point), origin
 
     def _is_read(self, origin: Origin) -> bool:
-        if not (self.by_launcher or self._group_has_computed):
+        launched = self.by_launcher(self.objects.at(origin.point)) and self._is_launched
+        if not (launched or self._group_has_computed):
             return False
-        of_group = self.by_launcher or origin.call is not None
+        of_group = launched or origin.call is not None
         return of_group and is_read_as(self.objects, origin, "global")
 
     def _is_computed(self, origin: Origin) -> bool:
@@ -179,12 +155,7 @@ class GlobalRanks:
     @cached_property
     def _given_to_groups(self) -> frozenset[ir.Expr]:
         """The sums ``node * gpus + gpu`` that a group, or the environment, is given as the rank."""
-        given = [
-            (passed.value, site.point)
-            for site in self.objects.calls_to(_INIT)
-            for passed in (self.objects.argument(site, "rank", 4),)
-            if passed.value is not None
-        ]
+        given = [(value, point) for value, point in self._given if value is not None]
         given += [
             (written.value, written.point)
             for written in environment_writes(self.objects)
@@ -199,14 +170,23 @@ class GlobalRanks:
 
     @cached_property
     def _group_has_computed(self) -> bool:
-        """Is a sum the rank in every group that the file makes?"""
-        sites = list(self.objects.calls_to(_INIT))
-        return bool(sites) and all(
-            passed.value is not None
-            and any(map(self._is_computed, values(self.objects, passed.value, site.point)))
-            for site in sites
-            for passed in (self.objects.argument(site, "rank", 4),)
+        """Is a sum the rank in every one of these groups?"""
+        return bool(self._given) and all(
+            value is not None and any(map(self._is_computed, values(self.objects, value, point)))
+            for value, point in self._given
         )
+
+    @cached_property
+    def _given(self) -> list[tuple[ir.Expr | None, Point]]:
+        """What the groups that the file makes are given as the rank; or else what it imports."""
+        own = list(self.objects.calls_to(_INIT))
+        sites = own or [
+            site
+            for each in self.objects.module.imports
+            if "init_process_group" in each.words and each.project is not None
+            for site in objects_across(each, each.project.catalogue_of(each)).calls_to(_INIT)
+        ]
+        return [(self.objects.argument(s, "rank", 4).value, s.point) for s in sites]
 
 
 def _is_sum(node: ir.Binary) -> bool:

@@ -28,7 +28,7 @@ class Written:
 def environment_read(objects: Objects, node: ir.Expr, point: Point) -> str:
     """``RANK`` of ``os.environ["RANK"]``, ``os.getenv("RANK", 0)``, ``os.environ.get("RANK")``."""
     if isinstance(node, ir.Subscript):
-        if objects.names.dotted(node.value, point.scope) in _ENVIRON:
+        if objects.at(point).names.dotted(node.value, point.scope) in _ENVIRON:
             return _text(node.index)
         if _text(node.index) and any(
             isinstance(origin.node, ir.Comprehension)
@@ -38,7 +38,7 @@ def environment_read(objects: Objects, node: ir.Expr, point: Point) -> str:
         ):
             return _text(node.index)  # of a dict of variables
     elif isinstance(node, ir.Call) and node.args:
-        dotted = objects.names.dotted(node.func, point.scope)
+        dotted = objects.at(point).names.dotted(node.func, point.scope)
         if dotted in ("os.getenv", "getenv", "os.environ.get", "environ.get"):
             return _text(node.args[0].value)
     return ""

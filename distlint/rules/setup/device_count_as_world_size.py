@@ -35,6 +35,7 @@ _TRAINING = frozenset({"backward", "zero_grad", "IterableDataset", "Trainer", "D
 _LOST = "each node reads the same shards, and the others are not read"
 _SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
 _WORLD = re.compile(r"(^|_)world_?size$", re.IGNORECASE)
+_SIZES = frozenset({"WORLD_SIZE", "get_world_size"})
 _OTHERS = frozenset({"DataParallel", "spawn", "start_processes"})
 _NODE = re.compile(r"\bnode\b", re.IGNORECASE)
 
@@ -266,9 +267,10 @@ def loader(files):
         if SPAWNS.isdisjoint(module.words):
             yield from self._by_local_numbers(objects_across(module, catalogue), document, locators)
         words = module.words
-        if "device_count" not in words or not _OTHERS.isdisjoint(words):
+        near = words.union(*(each.words for each in module.imports))
+        if "device_count" not in near or not _OTHERS.isdisjoint(words):
             return
-        if not {"WORLD_SIZE", "get_world_size"} & words:
+        if not _SIZES & (near if "init_process_group" in words else words):
             return
         objects = objects_across(module, catalogue)
         if is_for_one_node(objects):

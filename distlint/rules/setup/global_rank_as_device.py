@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.environment import environment_read
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import imports, names
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -217,7 +217,7 @@ def main(net):
         if not any(word in module.words for word in _OF_GPUS):
             if not any(token.startswith("cuda") for token in module.words):
                 return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         if is_for_one_node(objects):
             return
         found = list(self._causes(objects, document))
@@ -225,7 +225,7 @@ def main(net):
             return
         locator = locators.of(module.key)
         for cause, uses in found:
-            first, *others = _places(cause, uses)
+            first, *others = _places(cause, uses, module)
             yield self.finding(
                 message="the global rank is used as a GPU index",
                 severity=Severity.ERROR,
@@ -261,12 +261,13 @@ def main(net):
             yield cause, tuple(sorted(uses[key], key=lambda use: use.site))
 
 
-def _places(cause: Origin, uses: tuple[DeviceNumber, ...]) -> list[int]:
+def _places(cause: Origin, uses: tuple[DeviceNumber, ...], module: Module) -> list[int]:
     """The definition, if its name says that it is meant for a device; and the uses."""
     sites = list(dict.fromkeys(use.site for use in uses))
     statement = cause.point.statement
     used_there = any(use.point.statement is statement for use in uses)
-    if isinstance(statement, ir.Assign) and not used_there:
+    here = cause.point.scope.module is module
+    if here and isinstance(statement, ir.Assign) and not used_there:
         if all(_OF_THE_NODE.search(ir.last_name(target)) for target in statement.targets):
             return [statement.site, *sites]
     return sites

@@ -1,0 +1,5 @@
+import torch.distributed as dist
+
+
+def everyone():
+    return dist.get_world_size()
