@@ -66,7 +66,7 @@ def epochs_elsewhere(sampler: Made) -> Elsewhere | None:
 
 def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[Elsewhere]:
     """The loops over epochs of what one call made, here and where its function is called."""
-    found = _followed(_with_loaders(start))
+    found = _followed(start)
     if found.is_lost or _is_told(found):
         return
     for holder in found.holders:
@@ -86,10 +86,15 @@ def _search(start: tuple[Holder, ...], made: CallSite, depth: int) -> Iterator[E
 
 def _followed(start: tuple[Holder, ...]) -> Journey:
     """Where a sampler and its loaders go; what goes through a loader in its place is one."""
+    start = _with_loaders(start)
     while True:
         found = journey(start, is_looked_at)
         known = {(each.objects, each.thing) for each in found.holders}
-        more = [w for w in wrapping(found.holders) if (w.objects, w.thing) not in known]
+        more = [
+            each
+            for each in (*wrapping(found.holders), *_with_loaders(found.holders))
+            if (each.objects, each.thing) not in known
+        ]
         if found.is_lost or not more:
             return found
         start = (*start, *more)
