@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.across import origins_across
+from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
@@ -22,9 +22,9 @@ def prepared_loaders(objects: Objects) -> Iterator[tuple[CallSite, Made]]:
         if objects.called(site) not in _TAKERS:
             continue
         for value, point in _given(objects, site):
-            for where, origin in origins_across(objects, value, point):
+            for origin in objects.origins(value, point):
                 if origin.call is not None:
-                    for loader in loaders(where):
+                    for loader in loaders(objects_in(origin.point.scope.module)):
                         if loader.call is origin.call:
                             yield site, loader
 

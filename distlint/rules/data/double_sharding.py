@@ -9,7 +9,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import objects_of
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.fixers import calls
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -176,7 +176,7 @@ assert len(seen) == 16, f"of 16 samples the processes saw {len(seen)}"
             return
         if "dispatch_batches" in module.tokens:
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         seen: set[ir.Call] = set()
         for taker, loader in prepared_loaders(objects):
             shard = shard_of(loader) if loader.call not in seen else None

@@ -1,0 +1,5 @@
+from accelerate import Accelerator
+
+
+def ready(accelerator: Accelerator, parts):
+    return accelerator.prepare(*parts)
