@@ -16,7 +16,7 @@ from distlint.analyzer.static.journeys import function_elsewhere
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, Point, holds, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, holds, path_of, place_of
 from distlint.rules.data._batch_sizes import is_size_in_batch, picks_inside
 
 _TAKERS = re.compile(r"^(?:Subset|SubsetRandomSampler|select|DataLoader|\w*Dataset)$")
@@ -95,7 +95,7 @@ def _picks_samples(objects: Objects, made: CallSite) -> bool:
         for taker in _takers(objects)
         for argument in taker.call.args
         for node in expressions_in(argument.value)
-        if isinstance(node, ir.Expr) and (node is made.call or path_of(node) is not None)
+        if isinstance(node, ir.Expr) and (node is made.call or place_of(node) is not None)
     )
 
 
@@ -122,7 +122,7 @@ def _is_own_part(objects: Objects, point: Point, path: Path) -> bool:
     """Is a variable a part of the data that the rank has chosen?"""
     return any(
         isinstance(each.statement, ir.Assign)
-        and any(path_of(target) == path for target in each.statement.targets)
+        and any(place_of(target) == path for target in each.statement.targets)
         and _is_divided(objects, each.statement.value, each)
         for each in objects.points_in(point.scope)
     )
@@ -212,6 +212,8 @@ class _Search:
         if isinstance(node, ir.Call):
             return node in place.calls or self._call_has(place, node)
         if isinstance(node, ir.Subscript):
+            if place_of(node) in place.paths:
+                return True
             return self._has(place, node.value) or self._has(place, node.index)
         if isinstance(node, ir.Comprehension):
             return any(self._has(place, iterable) for _, iterable, _ in node.clauses)
@@ -297,12 +299,12 @@ class _Search:
         names = frozenset(path[0] for path in place.paths if len(path) == 1)
         if self._within or any(picks_inside(names, each.statement) for each in points):
             return False
-        owner, upper = path_of(node.value), path_of(cut.upper)
+        owner, upper = place_of(node.value), place_of(cut.upper)
         return upper is not None and any(
             isinstance(other, ir.Subscript)
             and isinstance(other.index, ir.Slice)
-            and path_of(other.value) == owner
-            and path_of(other.index.lower) == upper
+            and place_of(other.value) == owner
+            and place_of(other.index.lower) == upper
             for each in points
             for other in nodes_of(each.statement)
         )
@@ -322,7 +324,7 @@ def _targets(target: ir.Expr) -> Iterator[Path]:
     if isinstance(target, ir.Display):
         for item in target.items:
             yield from _targets(item)
-    path = path_of(target)
+    path = place_of(target)
     if path is not None:
         yield path
 

@@ -15,7 +15,7 @@ from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.following import ends
 from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite, Origin
-from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.analyzer.static.reaching_definitions import Point, place_of
 from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -429,7 +429,7 @@ def _draws(objects: Objects) -> Iterator[CallSite]:
         for argument in splitter.call.args[:1]:
             yield from _shuffled(objects, argument.value, splitter.point)
     for site in objects.calls_to(*_SHUFFLES):
-        path = path_of(site.call.args[0].value) if site.call.args else None
+        path = place_of(site.call.args[0].value) if site.call.args else None
         if path is not None and becomes_data(objects, site, path):
             yield site
 
