@@ -182,7 +182,7 @@ class _Search:
     def _handed_in(self, place: _Place, path: Path) -> None:
         """What is shuffled in place as a parameter is shuffled for those who passed it."""
         function = place.scope.function
-        if function is None or not place.scope.has_param(path[0]) or len(path) != 1:
+        if function is None or not place.scope.has_param(path[0]) or path[0] == "self":
             return
         params = [param.name for param in function.params if not param.star]
         if path[0] not in params:
@@ -191,6 +191,7 @@ class _Search:
         for where, site in _callers(place.objects, function):
             given = path_of(where.argument(site, path[0], index).value)
             if given is not None:
+                given = (*given, *path[1:])
                 at = _Place(where, site.point.scope, {given}, since=site.point.statement.site)
                 self._add(at)
                 self._kept(at, given)
