@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
-from distlint.analyzer.static.across import Place, origins_across
 from distlint.analyzer.static.callers import objects_in
-from distlint.analyzer.static.inheritance import imported_class
 from distlint.analyzer.static.names import expressions_in, expressions_of, placed
-from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.training import Made, draws_from, samplers
@@ -22,7 +20,8 @@ _RANK = re.compile(r"(?:^|_)(?:rank|process_index|process_id|shard_id|replica_id
 _WORLD = re.compile(r"world|num_processes|num_replicas|num_shards|get_world_size|n_ranks|num_ranks")
 _SPLITTERS = frozenset({"split_dataset_by_node", "split_by_node"})
 _SUBSETS = frozenset({"Subset", "select", "range", "islice"})
-_MAX_DEPTH = 4
+_MOST = 32
+"""Values that data are followed through, at most."""
 _MAX_NAMES = 3
 """Through how many variables a bound is followed to the rank."""
 
@@ -48,16 +47,17 @@ def shard_of(loader: Made) -> Shard | None:
 
 def own_shard_of(loader: Made) -> Shard | None:
     """As :func:`shard_of`, but only where no ``DistributedSampler`` does it."""
-    for objects, origin in loader.places("dataset"):
-        found = _shard(objects, origin, _MAX_DEPTH)
+    objects = objects_across(loader.objects.module, loader.objects.catalogue)
+    for origin in objects.passed(loader.option("dataset"), loader.options.point):
+        found = _shard(objects, origin, set())
         if found is not None:
             return found
     for name in ("sampler", "batch_sampler"):
-        for objects, origin in loader.places(name):
+        for origin in objects.passed(loader.option(name), loader.options.point):
             if origin.site is not None:
                 how = _class_that_divides(objects, origin.site)
                 if how:
-                    return Shard(how, origin.site, objects)
+                    return Shard(how, origin.site, objects.at(origin.point))
     return None
 
 
@@ -73,52 +73,46 @@ def divides_by_rank(module: Module) -> bool:
     )
 
 
-def _takes_part(objects: Objects, node: ir.Expr, point: Point, *, across: bool = False) -> bool:
-    """Is it the part of a rank; ``across`` files, if its bounds come from another one?"""
-    is_by = partial(_is_by, objects, point, across)
+def _takes_part(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it the part of a rank?"""
+    is_by = partial(_is_by, objects, point)
     return _is_rank_slice(node, is_by) or _is_rank_block(node, is_by)
 
 
-def _shard(objects: Objects, origin: Origin, depth: int) -> Shard | None:
+def _shard(objects: Objects, origin: Origin, seen: set[object]) -> Shard | None:
     node = origin.node
-    if not isinstance(node, ir.Expr):
+    if not isinstance(node, ir.Expr) or node in seen:
         return None
-    if _takes_part(objects, node, origin.point, across=True):
-        return Shard("a rank-based slice", origin.site, objects)
+    seen.add(node)
+    where = objects.at(origin.point)
+    if _takes_part(objects, node, origin.point):
+        return Shard("a rank-based slice", origin.site, where)
     if not isinstance(node, ir.Call) or origin.attributes:
         return None
     site = CallSite(node, origin.point)
     name = ir.last_name(node.func)
     if name in _SPLITTERS:
-        return Shard(f"`{name}`", site, objects)
+        return Shard(f"`{name}`", site, where)
     if name == "shard" and _mentions(node, _RANK):
-        return Shard("`shard`", site, objects)
+        return Shard("`shard`", site, where)
     given = [argument.value for argument in node.args]
-    if name in _SUBSETS and any(
-        _takes_part(objects, each, origin.point, across=True) for each in given
-    ):
-        return Shard("a rank-based subset", site, objects)
+    if name in _SUBSETS and any(_takes_part(objects, each, origin.point) for each in given):
+        return Shard("a rank-based subset", site, where)
     how = _class_that_divides(objects, site)
     if how:
-        return Shard(how, site, objects)
-    if depth:
-        for value in _datasets_in(node):
-            for where, inner in origins_across(objects, value, origin.point):
-                found = _shard(where, inner, depth - 1)
-                if found is not None:
-                    return found
+        return Shard(how, site, where)
+    for value in _datasets_in(node) if len(seen) < _MOST else ():
+        for inner in objects.origins(value, origin.point):
+            found = _shard(objects, inner, seen)
+            if found is not None:
+                return found
     return None
 
 
 def _class_that_divides(objects: Objects, site: CallSite) -> str:
     """The class whose objects take the part of a rank, if a call makes one."""
-    cls: object = objects.callee(site)
-    if cls is None:
-        there = imported_class(objects, site.call.func)
-        objects, cls = there if there is not None else (objects, None)
-    if isinstance(cls, ir.Class) and any(
-        _takes_part(objects, *at, across=True) for at in _inside(objects, cls)
-    ):
+    there, cls = objects.callee_anywhere(site) or (objects, None)
+    if isinstance(cls, ir.Class) and any(_takes_part(there, *at) for at in _inside(there, cls)):
         return f"`{cls.name}`"
     return ""
 
@@ -172,7 +166,6 @@ def _is_rank_block(node: ir.Expr, is_by: _IsBy) -> bool:
 def _is_by(
     objects: Objects,
     point: Point,
-    across: bool,
     words: re.Pattern[str],
     node: ir.Expr | None,
     depth: int = _MAX_NAMES,
@@ -182,21 +175,14 @@ def _is_by(
         return node is not None and depth > 0
     for name in expressions_in(node):
         if isinstance(name, ir.Expr) and path_of(name) is not None:
-            for where, origin in _origins(objects, name, point, across):
+            for origin in objects.origins(name, point):
                 if origin.node is name or not isinstance(origin.node, ir.Expr):
                     continue
                 if any(words.search(each.lower()) for each in origin.attributes):
                     return True
-                if _is_by(where, origin.point, across, words, origin.node, depth - 1):
+                if _is_by(objects, origin.point, words, origin.node, depth - 1):
                     return True
     return False
-
-
-def _origins(objects: Objects, name: ir.Expr, point: Point, across: bool) -> Iterator[Place]:
-    if across:
-        yield from origins_across(objects, name, point)
-    else:
-        yield from ((objects, origin) for origin in objects.origins(name, point))
 
 
 def _mentions(node: ir.Expr | None, pattern: re.Pattern[str]) -> bool:

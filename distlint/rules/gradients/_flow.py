@@ -7,12 +7,17 @@ from weakref import WeakKeyDictionary
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.batches import is_agreement
-from distlint.analyzer.static.callers import called_elsewhere, objects_in
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
+from distlint.analyzer.static.names import (
+    Scope,
+    calls_of,
+    expressions_in,
+    expressions_of,
+    nodes_of,
+)
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, item_of, path_of
 from distlint.rules.setup._order import tests_around
 
 _TOLD = frozenset({"update", "append", "extend", "add"})
@@ -29,8 +34,28 @@ _Moves = tuple[dict[Path, set[Path]], dict[Path, set[Path]]]
 _KNOWN: WeakKeyDictionary[Objects, dict[int, _Moves]] = WeakKeyDictionary()
 
 
-def _reached(start: Path, moves: _Moves, way: int) -> set[Path]:
-    found, open_ = {start}, [start]
+def place_of(node: ir.Expr | None) -> Path | None:
+    """A variable, an attribute, or an item of a dict: ``("scores", "[f1]")``."""
+    if isinstance(node, ir.Subscript):
+        owner = place_of(node.value)
+        key = node.index.value if isinstance(node.index, ir.Literal) else None
+        return (*owner, item_of(key)) if owner is not None and isinstance(key, str) else None
+    return path_of(node)
+
+
+def places_bound(target: ir.Expr) -> Iterator[Path]:
+    """The places that an assignment to a target gives another value."""
+    if isinstance(target, ir.Display):
+        for item in target.items:
+            yield from places_bound(item)
+    elif (
+        place := place_of(target.value if isinstance(target, ir.Starred) else target)
+    ) is not None:
+        yield place
+
+
+def _reached(start: set[Path], moves: _Moves, way: int) -> set[Path]:
+    found, open_ = set(start), list(start)
     while open_:
         more = moves[way].get(open_.pop(), set()) - found
         found |= more
@@ -39,7 +64,7 @@ def _reached(start: Path, moves: _Moves, way: int) -> set[Path]:
 
 
 class Flow:
-    """What a variable of a function comes from, and what comes of it.
+    """What a variable of a function, or an item of a dict, comes from, and what comes of it.
 
     What the call ``made_by`` is given is no source of it: that has been looked into.
     """
@@ -50,8 +75,8 @@ class Flow:
         self._objects, self._scope, self._made_by = objects, scope, made_by
         start = (name,) if isinstance(name, str) else name
         moves = self._moves()
-        self.made = _reached(start, moves, 0)
-        self.sources = _reached(start, moves, 1)
+        self.made = _reached(self._with_items({start}), moves, 0)
+        self.sources = _reached(self._with_items({start}), moves, 1)
 
     @property
     def _points(self) -> list[Point]:
@@ -65,7 +90,7 @@ class Flow:
             return known[id(self._scope)]
         moves: _Moves = ({}, {})
         for point in self._objects.points_in(self._scope):
-            targets, values = self._moved(point.statement)
+            targets, values = map(self._with_items, self._moved(point.statement))
             for value in values:
                 moves[0].setdefault(value, set()).update(targets)
             for target in targets:
@@ -103,10 +128,15 @@ class Flow:
                 is_known = self._objects.names.dotted(item.func, self._scope) is not None
                 if isinstance(item.func, ir.Attribute) and not is_known:
                     stack.append(item.func.value)
-            elif isinstance(item, ir.Expr) and (path := path_of(item)) is not None:
-                yield path
+            elif isinstance(item, ir.Expr) and (place := place_of(item)) is not None:
+                yield place
             else:
                 stack.extend(ir.children(item))
+
+    def _with_items(self, places: set[Path]) -> set[Path]:
+        """Some places, and the items that the function takes of the dicts among them."""
+        items = _items_in(self._objects, self._scope)
+        return places.union(*(items.get(each, ()) for each in places)) if items else places
 
     def comes_from(self, names: frozenset[str]) -> bool:
         """Is the variable made of one of these, in however many steps?"""
@@ -128,14 +158,14 @@ class Flow:
 
     def _is_put_together(self, paths: set[Path]) -> bool:
         return any(
-            _mentions(call, paths, self._made_by) and self._agrees(CallSite(call, point))
+            self._mentions(call, paths, self._made_by) and self._agrees(CallSite(call, point))
             for point in self._points
             for call in calls_of(point.statement)
         )
 
     def is_given(self, call: ir.Call) -> bool:
         """Is a call given what is made of the variable?"""
-        return _mentions(call, self.made)
+        return self._mentions(call, self.made)
 
     def made_by_calls(self) -> Iterator[CallSite]:
         """The calls whose values it is made of, as they are assigned."""
@@ -152,57 +182,123 @@ class Flow:
                 return True
         return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH, {})
 
-    def used_by_one(self, mean: ir.Expr | None) -> int | None:
+    def _mentions(
+        self, node: ir.Expr | ir.Stmt, places: set[Path], without: ir.Call | None = None
+    ) -> bool:
+        """Is one of these places read in an expression, and not only inside of a call in it?"""
+        return any(
+            not places.isdisjoint(self._with_items({place})) for place in _places_in(node, without)
+        )
+
+    def used_by_one(self, mean: ir.Expr | None, depth: int = _DEPTH) -> Point | None:
         """Where one rank decides by it or tells it, here or where a function is called."""
+        return self._used_here(mean, depth) or self._used_by_callers()
+
+    def _used_here(self, mean: ir.Expr | None, depth: int) -> Point | None:
         for point in self._points:
             statement = point.statement
             tests = list(tests_around(point))
             if isinstance(statement, ir.If):
                 tests.append(statement.test)
             if any(map(asks_rank, tests)):
-                parts = nodes_of(statement)
+                parts: tuple[ir.Expr, ...] = expressions_of(statement)
             else:
-                parts = tuple(part for each in self._reported(point) for part in each)
-            for node in parts:
-                if node is mean or (isinstance(node, ir.Expr) and path_of(node) in self.made):
-                    return statement.site
-        return self._used_by_callers()
+                parts = tuple(self._reported(point))
+            if any(self._mentions(each, self.made) or _holds(each, mean) for each in parts):
+                return point
+            for call in calls_of(statement) if depth and not parts else ():
+                used = self._used_inside(CallSite(call, point), mean, depth - 1)
+                if used is not None:
+                    return used
+        return None
 
-    def _reported(self, point: Point) -> Iterator[Iterator[ir.Expr]]:
+    def _used_inside(self, site: CallSite, mean: ir.Expr | None, depth: int) -> Point | None:
+        """The same in a function that is called with it."""
+        there, function = self._objects.function_called(site) or (self._objects, None)
+        scope = there.scope_of(function) if function is not None else None
+        if function is None or scope is None or scope is self._scope:
+            return None
+        for param, value in there.params_given(function, site):
+            if self._mentions(value, self.made) or _holds(value, mean):
+                used = Flow(there, scope, param.name)._used_here(None, depth)
+                if used is not None:
+                    return used
+        return None
+
+    def _reported(self, point: Point) -> Iterator[ir.Expr]:
         """What is given to a function of a framework that reports on the first process only."""
         for call in calls_of(point.statement):
             entry = self._objects.catalogue.lookup(
                 self._objects.called(CallSite(call, point)) or "?"
             )
             if entry is not None and entry.neutral is not None and entry.neutral.reports:
-                yield from (expressions_in(each.value) for each in call.args)
+                yield from (each.value for each in call.args)
 
     def is_returned(self) -> bool:
         """Does the function give back what is made of it?"""
         return any(
-            isinstance(point.statement, ir.Return) and _mentions(point.statement, self.made)
+            isinstance(point.statement, ir.Return) and self._mentions(point.statement, self.made)
             for point in self._points
         )
 
-    def _used_by_callers(self) -> int | None:
+    def _used_by_callers(self) -> Point | None:
         return used_by_callers(self._objects, self._scope) if self.is_returned() else None
 
 
-def used_by_callers(objects: Objects, scope: Scope) -> int | None:
+def _holds(node: ir.Expr, part: ir.Expr | None) -> bool:
+    return part is not None and any(each is part for each in expressions_in(node))
+
+
+def _places_in(node: object, without: ir.Call | None) -> Iterator[Path]:
+    """The places that an expression reads, and the variables that they belong to."""
+    stack: list[object] = [node]
+    while stack:
+        item = stack.pop()
+        if item is without and item is not None:
+            continue
+        if isinstance(item, (ir.Name, ir.Attribute, ir.Subscript)):
+            place = place_of(item)
+            if place is not None:
+                yield place
+                if isinstance(item, ir.Subscript):
+                    continue
+        stack.extend(ir.children(item))
+
+
+_ITEMS: WeakKeyDictionary[Objects, dict[int, dict[Path, set[Path]]]] = WeakKeyDictionary()
+
+
+def _items_in(objects: Objects, scope: Scope) -> dict[Path, set[Path]]:
+    """The items that a function takes of dicts, by the dict."""
+    known = _ITEMS.setdefault(objects, {})
+    if id(scope) not in known:
+        found = known[id(scope)] = dict[Path, set[Path]]()
+        for point in objects.points_in(scope):
+            for node in nodes_of(point.statement):
+                place = place_of(node) if isinstance(node, ir.Subscript) else None
+                for end in range(1, len(place or ())):
+                    if place is not None and place[end].startswith("["):
+                        found.setdefault(place[:end], set()).add(place)
+    return known[id(scope)]
+
+
+def used_by_callers(objects: Objects, scope: Scope) -> Point | None:
     """Where one rank decides by what a function returns, or reports it, in those that call it."""
-    for site in objects.callers(scope.function) if scope.function is not None else ():
+    for there, site in (
+        objects.callers_anywhere(scope.function) if scope.function is not None else ()
+    ):
         statement = site.point.statement
         if isinstance(statement, (ir.Evaluate, ir.If)) and _uses_value(statement, site):
             if any(map(asks_rank, tests_around(site.point))):
-                return statement.site
+                return site.point
         if isinstance(statement, ir.Assign) and site.point.scope is not scope:
-            used = used_by_one(objects, site)
+            used = used_by_one(there, site)
             if used is not None:
                 return used
     return None
 
 
-def used_by_one(objects: Objects, site: CallSite) -> int | None:
+def used_by_one(objects: Objects, site: CallSite) -> Point | None:
     """Where one rank decides by the value of a call, or reports it, by a variable that holds it."""
     for flow in kept(objects, site):
         used = None if flow.meets() else flow.used_by_one(None)
@@ -212,11 +308,11 @@ def used_by_one(objects: Objects, site: CallSite) -> int | None:
 
 
 def kept(objects: Objects, site: CallSite) -> Iterator[Flow]:
-    """What becomes of the value of a call: of the variables that its statement assigns."""
+    """What becomes of the value of a call: of the places that its statement assigns."""
     statement = site.point.statement
     for target in statement.targets if isinstance(statement, ir.Assign) else ():
-        for name in sorted(ir.names_bound(target)):
-            yield Flow(objects, site.point.scope, name, site.call)
+        for place in sorted(places_bound(target)):
+            yield Flow(objects, site.point.scope, place, site.call)
 
 
 def _uses_value(statement: ir.Evaluate | ir.If, site: CallSite) -> bool:
@@ -231,31 +327,17 @@ def _meets_inside(
 
     ``tried`` are the functions that do not, as deep as they were followed.
     """
-    callee: ir.Function | ir.Class | None = objects.callee(site)
+    there, callee = objects.function_called(site) or (objects, None)
     if callee is None:
-        there = called_elsewhere(objects.module, site.call.func)
-        if there is not None:
-            objects, callee = objects_in(there[0]), there[1]
-    if not isinstance(callee, ir.Function):
         return False
     if any(map(is_agreement, callee.tokens)):
         return True
     if tried.get(callee, 0) >= depth:
         return False
     tried[callee] = depth
-    scope = objects.scope_of(callee)
+    scope = there.scope_of(callee)
     return any(
-        _meets_inside(objects, CallSite(call, point), depth - 1, tried)
-        for point in (objects.points_in(scope) if scope is not None else ())
+        _meets_inside(there, CallSite(call, point), depth - 1, tried)
+        for point in (there.points_in(scope) if scope is not None else ())
         for call in calls_of(point.statement)
-    )
-
-
-def _mentions(node: ir.Expr | ir.Stmt, paths: set[Path], without: ir.Call | None = None) -> bool:
-    """Is one of these variables used in an expression, and not only inside of a call in it?"""
-    inside = set(map(id, expressions_in(without))) if without is not None else set[int]()
-    return any(
-        (path := path_of(each)) is not None and path in paths
-        for each in expressions_in(node)
-        if isinstance(each, ir.Expr) and id(each) not in inside
     )

@@ -15,6 +15,9 @@ _GATHER = "accelerate.Accelerator.gather"
 _MADE_OF_NUMBERS = frozenset(
     f"torch.{name}" for name in ("tensor", "as_tensor", "zeros", "ones", "full", "empty")
 )
+_DEPTH = 2
+"""Through how many calls a loop is looked for."""
+
 _METRICS = ("timm.utils.", "torchmetrics.functional.")
 """Where metrics come from that are a number for a batch, or a few of them."""
 
@@ -24,11 +27,20 @@ def gathers(objects: Objects) -> Iterator[CallSite]:
     for site in objects.calls({"gather"}):
         if objects.called(site) != _GATHER:
             continue
-        loop = next((h.owner for h in reversed(site.point.around) if is_loop(h.owner)), None)
-        if not isinstance(loop, ir.For) or _is_cut(objects, site) or _is_one_value(objects, site):
-            continue
-        if _is_evaluation_loop(loop, site.point):
+        if _is_in_evaluation_loop(objects, site) and not _is_one_value(objects, site):
             yield site
+
+
+def _is_in_evaluation_loop(objects: Objects, site: CallSite, depth: int = _DEPTH) -> bool:
+    """Is it in such a loop, or is the function that it is in only called in such ones?"""
+    if _is_cut(objects, site):
+        return False
+    loop = next((h.owner for h in reversed(site.point.around) if is_loop(h.owner)), None)
+    if loop is not None:
+        return isinstance(loop, ir.For) and _is_evaluation_loop(loop, site.point)
+    function = site.point.scope.function
+    callers = list(objects.callers_anywhere(function)) if function is not None and depth else []
+    return bool(callers) and all(_is_in_evaluation_loop(*each, depth - 1) for each in callers)
 
 
 def _is_one_value(objects: Objects, site: CallSite) -> bool:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.journeys import function_called, given_to
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.rules.gradients._flow import Flow, kept
+from distlint.analyzer.static.reaching_definitions import Point
+from distlint.catalogue.catalogue import Catalogue
+from distlint.rules.gradients._flow import Flow, kept, place_of
 from distlint.rules.gradients._shard_means import Shards, collected_in, shards_of, used_at
 
 _DEPTH = 3
@@ -32,42 +32,70 @@ class LocalScore:
     """A score of one rank's samples: the statement that is wrong, and the one that relies on it."""
 
     point: Point
-    used: int
+    used: Point
     averaged: bool
     """Do the ranks average their scores, or does one use its own?"""
     of_mean: bool = False
     """Is it computed of a mean, so that the mean is what should have been averaged?"""
+    use: str = "computed here"
+    """What the other statement has to do with it."""
 
 
 def scores_of_shards(objects: Objects) -> Iterator[LocalScore]:
     """The scores of a part of the data that are averaged, or that one rank uses for all."""
     shards, told = shards_of(objects), set[int]()
-    for call, point in objects.nodes(ir.Call):
-        site = CallSite(call, point)
-        curve = _of_mean(objects, site)
-        if curve is not None and _is_own(objects, curve, point, shards, _DEPTH, call):
-            at = _averaged_at(objects, site, _DEPTH)
-            if at is not None and at.statement.site not in told:
-                told.add(at.statement.site)
-                yield LocalScore(at, point.statement.site, averaged=True, of_mean=True)
-            continue
-        is_mean = _is_mean(objects, site, shards)
-        if is_mean is None:
-            continue
-        reduced = _averaged_at(objects, site, _DEPTH)
-        used = None if reduced is not None else used_at(objects, site)
-        if reduced is not None and is_mean:
-            continue
-        found = (
-            LocalScore(reduced, point.statement.site, averaged=True)
-            if reduced is not None
-            else LocalScore(point, used, averaged=False)
-            if used is not None
-            else None
-        )
+    curves = (_of_curve(objects, site, shards) for site in objects.calls(_CURVES))
+    calls = objects.nodes(ir.Call) if _may_score(objects) else ()
+    scores = (_of_samples(objects, CallSite(*each), shards) for each in calls)
+    for found in (*curves, *scores):
         if found is not None and found.point.statement.site not in told:
             told.add(found.point.statement.site)
             yield found
+
+
+def _may_score(objects: Objects) -> bool:
+    """Is a function that computes a score known to a file, or to one that it imports?"""
+    module, project = objects.module, objects.module.project
+    others = map(project.catalogue_of, module.imports) if project is not None else ()
+    return any(map(_score_names, (objects.catalogue, *others)))
+
+
+@lru_cache(maxsize=64)
+def _score_names(catalogue: Catalogue) -> frozenset[str]:
+    """The last names of the functions that compute a score."""
+    return frozenset(
+        each.name.rpartition(".")[2] for each in catalogue.entries() if each.score is not None
+    )
+
+
+def _of_curve(objects: Objects, site: CallSite, shards: Shards) -> LocalScore | None:
+    """What is computed of the mean of one rank's samples, if the ranks average it."""
+    mean = _of_mean(objects, site)
+    if mean is None or not _is_own(objects, mean, site.point, shards, _DEPTH, site.call):
+        return None
+    at = _averaged_at(objects, site, _DEPTH)
+    return _averaged(objects, at, site.point, of_mean=True) if at is not None else None
+
+
+def _of_samples(objects: Objects, site: CallSite, shards: Shards) -> LocalScore | None:
+    """The score of one rank's samples that a call computes, if it is taken for that of all."""
+    is_mean = _is_mean(objects, site, shards)
+    if is_mean is None:
+        return None
+    reduced = _averaged_at(objects, site, _DEPTH)
+    if reduced is not None:
+        return None if is_mean else _averaged(objects, reduced, site.point)
+    used = used_at(objects, site)
+    return LocalScore(site.point, used, averaged=False) if used is not None else None
+
+
+def _averaged(
+    objects: Objects, reduced: Point, computed: Point, *, of_mean: bool = False
+) -> LocalScore:
+    """A score that is averaged over the ranks: where that is, if in its own file."""
+    if reduced.scope.module is objects.module:
+        return LocalScore(reduced, computed, averaged=True, of_mean=of_mean)
+    return LocalScore(computed, reduced, averaged=True, of_mean=of_mean, use="averaged here")
 
 
 def _is_mean(objects: Objects, site: CallSite, shards: Shards) -> bool | None:
@@ -75,13 +103,6 @@ def _is_mean(objects: Objects, site: CallSite, shards: Shards) -> bool | None:
     for value, is_mean in _scored(objects, site, _DEPTH):
         if _is_own(objects, value, site.point, shards, _DEPTH, site.call):
             return is_mean
-    given = [each for each in site.call.args if (each.value, site.point) in shards]
-    for argument in given if objects.callee(site) is None else ():
-        held = given_to(objects, site, argument)
-        if held is not None and isinstance(held.thing[0], ir.Function):
-            found = _scores_inside(held.objects, held.thing[0], Shards(held.objects, held))
-            if found is not None:
-                return found
     return None
 
 
@@ -102,36 +123,29 @@ def _of_mean(objects: Objects, site: CallSite) -> ir.Expr | None:
     return value if is_mean else None
 
 
-def _scores_inside(objects: Objects, function: ir.Function, shards: Shards) -> bool | None:
-    """Does a function return a score of the samples of a loader that it is given?"""
-    for site in _calls_in(objects, objects.scope_of(function)):
-        for value, is_mean in _scored(objects, site, _DEPTH):
-            if _is_own(objects, value, site.point, shards, _DEPTH) and _is_returned(objects, site):
-                return is_mean
-    return None
-
-
 def _scored(objects: Objects, site: CallSite, depth: int) -> Iterator[tuple[ir.Expr, bool]]:
     """What a call computes a score of, itself or by a function of the project that it calls."""
-    entry = objects.catalogue.lookup(objects.called(site) or "?")
+    known = _score_names(objects.catalogue)
+    may_score = site.name in known or objects.module.aliases.get(site.name) in known
+    entry = objects.catalogue.lookup(objects.called(site) or "?") if may_score else None
     if entry is not None and entry.score is not None:
         yield from ((argument.value, entry.score.mean) for argument in site.call.args)
         return
-    there, function = function_called(objects, site) or (objects, None)
-    for name, is_mean in _scored_names(there, function, depth) if function and depth else ():
-        passed = _passed(site, function, name) if function is not None else None
-        if passed is not None:
-            yield passed, is_mean
+    there, function = (depth and objects.function_called(site)) or (objects, None)
+    names = _scored_names(there, function, depth) if function is not None else ()
+    for param, value in there.params_given(function, site) if function and names else ():
+        yield from ((value, is_mean) for name, is_mean in names if name == param.name)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _scored_names(
     objects: Objects, function: ir.Function, depth: int
 ) -> tuple[tuple[str, bool], ...]:
     """The variables of a function of which it returns a score, and whether that is a mean."""
     found: dict[tuple[str, bool], None] = {}
     for inner in _calls_in(objects, objects.scope_of(function)):
-        for value, is_mean in _scored(objects, inner, depth - 1):
+        is_kept = isinstance(inner.point.statement, (ir.Assign, ir.Return))
+        for value, is_mean in _scored(objects, inner, depth - 1) if is_kept else ():
             if not _is_returned(objects, inner):
                 continue
             for flow in _flows(objects, value, inner.point):
@@ -139,21 +153,6 @@ def _scored_names(
                 if any((name, is_mean) not in found for name in names) and not flow.meets_before():
                     found.update(dict.fromkeys((name, is_mean) for name in names))
     return tuple(found)
-
-
-def _passed(site: CallSite, function: ir.Function, name: str) -> ir.Expr | None:
-    """What a call passes for a parameter."""
-    params = [each.name for each in function.params if not each.star]
-    if function.owner and isinstance(site.call.func, ir.Attribute):
-        params = params[1:]
-    if name not in params:
-        return None
-    for index, argument in enumerate(site.call.args):
-        if argument.star:
-            return None
-        if argument.keyword == name or (not argument.keyword and params[index:][:1] == [name]):
-            return argument.value
-    return None
 
 
 def _calls_in(objects: Objects, scope: Scope | None) -> Iterator[CallSite]:
@@ -187,7 +186,7 @@ def _is_own(
         if flow.meets_before():
             return False
         found = found or any(
-            collected_in(objects, shards, path[0], point) for path in sorted(flow.sources)
+            collected_in(objects, shards, path, point) for path in sorted(flow.sources)
         )
         found = found or any(
             _collects(objects, site, shards, depth) for site in flow.made_by_calls()
@@ -197,16 +196,11 @@ def _is_own(
 
 def _collects(objects: Objects, site: CallSite, shards: Shards, depth: int) -> bool:
     """Does a function of the project return what a loop over one rank's samples collects?"""
-    there, function = function_called(objects, site) or (objects, None)
+    there, function = objects.function_called(site) or (objects, None)
     scope = there.scope_of(function) if function is not None else None
-    if scope is None or function is None or not depth:
+    if scope is None or not depth:
         return False
-    if there is not objects:
-        given = [each for each in site.call.args if (each.value, site.point) in shards]
-        held = [each for each in (given_to(objects, site, a) for a in given) if each is not None]
-        if not held:
-            return False
-        shards = Shards(there, held[0])
+    shards = shards if there is objects else shards_of(there)
     returns = [
         (point.statement.value, point)
         for point in there.points_in(scope)
@@ -236,7 +230,8 @@ def _averaged_at(objects: Objects, site: CallSite, depth: int) -> Point | None:
     function = site.point.scope.function
     if not depth or function is None or not _is_returned(objects, site):
         return None
-    averaged = (_averaged_at(objects, caller, depth - 1) for caller in objects.callers(function))
+    callers = objects.callers_anywhere(function)
+    averaged = (_averaged_at(there, caller, depth - 1) for there, caller in callers)
     return next((point for point in averaged if point is not None), None)
 
 
@@ -247,11 +242,11 @@ def _averages(objects: Objects, site: CallSite, depth: int = _DEPTH) -> bool:
         if entry.collective.kind in _SUMS:
             return all(_EXTREMES.isdisjoint(ir.tokens_of(each.value)) for each in site.call.args)
         return entry.collective.kind in _GATHERS and _is_meaned(objects, site)
-    there, function = function_called(objects, site) or (objects, None)
+    there, function = objects.function_called(site) or (objects, None)
     return function is not None and depth > 0 and _averages_inside(there, function, depth - 1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _averages_inside(objects: Objects, function: ir.Function, depth: int) -> bool:
     scope = objects.scope_of(function)
     return any(_averages(objects, inner, depth) for inner in _calls_in(objects, scope))
@@ -260,7 +255,7 @@ def _averages_inside(objects: Objects, function: ir.Function, depth: int) -> boo
 def _is_meaned(objects: Objects, site: CallSite) -> bool:
     """Is a mean taken of what a call gathers, or of the list that it fills?"""
     flows = list(kept(objects, site))
-    filled = path_of(site.call.args[0].value) if len(site.call.args) > 1 else None
+    filled = place_of(site.call.args[0].value) if len(site.call.args) > 1 else None
     if filled is not None:
         flows.append(Flow(objects, site.point.scope, filled))
     for other in _calls_in(objects, site.point.scope):

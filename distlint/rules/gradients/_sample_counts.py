@@ -8,7 +8,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, names_given, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.rules.gradients._shard_means import Shards, inner_of
+from distlint.rules.gradients._shard_means import inner_of, shards_of
 
 _MOVES = frozenset({"to", "cuda"})
 _LOOKS = frozenset({"len", "type", "isinstance", "print"})
@@ -22,7 +22,7 @@ def counted_fields(objects: Objects) -> Iterator[tuple[ir.Stmt, str]]:
 
     The loader gives each rank a part, and joins the samples in torch's own way.
     """
-    shards = Shards(objects)
+    shards = shards_of(objects)
     for point in objects.points:
         loop = point.statement
         if not isinstance(loop, ir.For) or not (name := _item_of(loop)):

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.batches import is_agreement
 from distlint.analyzer.static.guards.rank_tests import asks_rank
-from distlint.analyzer.static.journeys import Holder, given_to, made_elsewhere
-from distlint.analyzer.static.names import Scope, nodes_of
+from distlint.analyzer.static.names import Scope, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.data._shards import own_shard_of
-from distlint.rules.gradients._flow import Flow, used_by_callers, used_by_one
+from distlint.rules.gradients._flow import (
+    Flow,
+    place_of,
+    places_bound,
+    used_by_callers,
+    used_by_one,
+)
 from distlint.rules.setup._order import last_of, tests_around
 from distlint.rules.training import (
     LOADER,
@@ -48,8 +52,8 @@ _FILLS = frozenset({"append", "extend"})
 class Shards:
     """The loaders of a module that go through a part of the data on each rank."""
 
-    def __init__(self, objects: Objects, held: Holder | None = None) -> None:
-        self._objects, self._held = objects, held
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
         self._made = {loader.call: loader for loader in loaders(objects)}
         self._drawn = {
             loader.call
@@ -62,15 +66,13 @@ class Shards:
         }
 
     def __contains__(self, place: tuple[ir.Expr, Point]) -> bool:
-        """Is an expression such a loader, also one that another file hands over?"""
-        if any(map(self._is_one, self._objects.origins(*place))):
-            return True
-        if self._held is not None and self._held.is_held(*place):
-            return True
-        return any(
-            origin.call is not None and origin.call in shards_of(there)._drawn
-            for there, origin in made_elsewhere(self._objects, *place)
-        )
+        """Is an expression such a loader, also one that another file makes?"""
+        return any(self._there(each)._is_one(each) for each in self._objects.origins(*place))
+
+    def _there(self, origin: Origin) -> Shards:
+        """The loaders of the file that a value comes from."""
+        there = self._objects.at(origin.point)
+        return self if there is self._objects else shards_of(there)
 
     def _is_one(self, origin: Origin) -> bool:
         if origin.call in self._drawn:
@@ -99,16 +101,18 @@ class Shards:
 
     def made(self, node: ir.Expr, point: Point) -> list[Made]:
         """The calls that make such a loader, as far as they are in sight."""
-        found: list[Made] = []
-        for origin in self._objects.origins(node, point):
-            given = self._given(origin)
-            if origin.call in self._drawn:
-                calls: Sequence[ir.Call | None] = (origin.call,)
-            else:
-                there = self._objects.origins(given, origin.point) if given is not None else ()
-                calls = [each.call for each in there]
-            found += [self._made[call] for call in calls if call in self._made]
-        return found
+        return [
+            made
+            for origin in self._objects.origins(node, point)
+            for made in self._there(origin)._made_as(origin)
+        ]
+
+    def _made_as(self, origin: Origin) -> Iterator[Made]:
+        given = self._given(origin)
+        there = self._objects.origins(given, origin.point) if given is not None else ()
+        for call in (origin.call,) if origin.call in self._drawn else (e.call for e in there):
+            if call in self._made:
+                yield self._made[call]
 
     def _is_unknown(self, origin: Origin) -> bool:
         """Is it made by code that is not in sight, so that only its name says what it is?"""
@@ -129,7 +133,7 @@ class Mean:
     """A mean over the part of one rank, and where it is taken for that of all."""
 
     point: Point
-    used: int
+    used: Point
 
 
 def means_of_shards(objects: Objects) -> Iterator[Mean]:
@@ -137,8 +141,7 @@ def means_of_shards(objects: Objects) -> Iterator[Mean]:
 
     One for each total, and one for each statement.
     """
-    shards, told = shards_of(objects), set[tuple[int, str]]()
-    yield from _evaluated_elsewhere(objects, shards)
+    shards, told = shards_of(objects), set[tuple[int, Path]]()
     for point in sorted(objects.points, key=lambda each: each.statement.site):
         for node in quotients(point.statement):
             total = _averaged(objects, shards, node, point)
@@ -152,53 +155,14 @@ def means_of_shards(objects: Objects) -> Iterator[Mean]:
                 break
 
 
-def _evaluated_elsewhere(objects: Objects, shards: Shards) -> Iterator[Mean]:
-    """Calls of a function of another file that gives back the mean over one rank's part."""
-    if objects.module.project is None:
-        return
-    for call, point in objects.nodes(ir.Call):
-        site = CallSite(call, point)
-        if objects.callee(site) is not None:
-            continue
-        for argument in call.args:
-            if path_of(argument.value) is None or (argument.value, point) not in shards:
-                continue
-            held = given_to(objects, site, argument)
-            if held is not None and _gives_mean(held):
-                used = used_at(objects, site)
-                if used is not None:
-                    yield Mean(point, used)
-
-
-def _gives_mean(held: Holder) -> bool:
-    """Does a function return the mean over the loader that it is given, and of one rank alone?"""
-    objects, function = held.objects, held.thing[0]
-    if not isinstance(function, ir.Function) or any(map(is_agreement, function.tokens)):
-        return False
-    scope = objects.scope_of(function)
-    if scope is None:
-        return False
-    shards = Shards(objects, held)
-    for point in objects.points_in(scope):
-        for node in quotients(point.statement):
-            total = _averaged(objects, shards, node, point)
-            if total is not None:
-                flow = Flow(objects, scope, total)
-                if not flow.meets() and (
-                    isinstance(point.statement, ir.Return) or flow.is_returned()
-                ):
-                    return True
-    return False
-
-
-def used_at(objects: Objects, site: CallSite) -> int | None:
+def used_at(objects: Objects, site: CallSite) -> Point | None:
     """Where one rank counts on the value of a call."""
     statement = site.point.statement
     if isinstance(statement, ir.Assign):
         return used_by_one(objects, site)
     if isinstance(statement, ir.Return):
         return used_by_callers(objects, site.point.scope)
-    return statement.site if any(map(asks_rank, tests_around(site.point))) else None
+    return site.point if any(map(asks_rank, tests_around(site.point))) else None
 
 
 def quotients(statement: ir.Stmt) -> Iterator[ir.Expr]:
@@ -210,7 +174,7 @@ def quotients(statement: ir.Stmt) -> Iterator[ir.Expr]:
         yield ir.Binary("/", statement.target, statement.value)
 
 
-def _averaged(objects: Objects, shards: Shards, node: ir.Expr, point: Point) -> str | None:
+def _averaged(objects: Objects, shards: Shards, node: ir.Expr, point: Point) -> Path | None:
     """The sum, or the collected values, of which an expression is the mean over one rank's part."""
     if isinstance(node, ir.Binary) and node.op == "/":
         total = total_of(node.left)
@@ -245,7 +209,7 @@ def _mean_over(objects: Objects, node: ir.Expr, point: Point) -> ir.Expr | None:
     return node.args[0].value if is_function and len(node.args) == 1 else None
 
 
-def _collection(node: ir.Expr | None) -> str | None:
+def _collection(node: ir.Expr | None) -> Path | None:
     """The variable in ``values``, ``torch.stack(values)`` or ``values.cpu()``."""
     while isinstance(node, ir.Call):
         if ir.last_name(node.func) in _COLLECTS and node.args:
@@ -254,37 +218,35 @@ def _collection(node: ir.Expr | None) -> str | None:
             node = node.func.value
         else:
             return None
-    return node.id if isinstance(node, ir.Name) else None
+    return place_of(node)
 
 
-def _filled(statement: ir.Stmt) -> Iterator[str]:
+def _filled(statement: ir.Stmt) -> Iterator[Path]:
+    held: list[ir.Expr] = []
     if isinstance(statement, ir.Assign):
-        for target in statement.targets:
-            if isinstance(target, ir.Subscript) and isinstance(target.value, ir.Name):
-                yield target.value.id
+        held = [each.value for each in statement.targets if isinstance(each, ir.Subscript)]
     elif isinstance(statement, ir.Evaluate) and isinstance(statement.value, ir.Call):
         func = statement.value.func
         if isinstance(func, ir.Attribute) and func.attr in _FILLS:
-            held = func.value
-            if isinstance(held, ir.Subscript) and isinstance(held.index, ir.Literal):
-                held = held.value  # found["labels"].append(...)
-            if isinstance(held, ir.Name):
-                yield held.id
+            held = [func.value]
+    yield from filter(None, map(place_of, held))
 
 
-def _grown(statement: ir.Stmt) -> Iterator[str]:
+def _grown(statement: ir.Stmt) -> Iterator[Path]:
     """The same, and what ``found += more`` or ``found = torch.cat([found, more])`` makes longer."""
     yield from _filled(statement)
     if isinstance(statement, ir.AugAssign) and statement.op.startswith("+"):
-        yield from ir.names_bound(statement.target)
+        yield from places_bound(statement.target)
     elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
         if ir.last_name(statement.value.func) in _COLLECTS | {"append"}:
-            given = frozenset[str]().union(*(ir.tokens_of(e.value) for e in statement.value.args))
+            given = {
+                place_of(each) for arg in statement.value.args for each in expressions_in(arg.value)
+            }
             for target in statement.targets:
-                yield from sorted(ir.names_bound(target) & given)
+                yield from (each for each in places_bound(target) if each in given)
 
 
-def collected_in(objects: Objects, shards: Shards, name: str, point: Point) -> bool:
+def collected_in(objects: Objects, shards: Shards, name: Path, point: Point) -> bool:
     """Does a variable collect values of one rank's part, also as it is joined with the next ones?
 
     For what is no mean, so that it makes no difference whether something is added to numbers.
@@ -295,9 +257,9 @@ def collected_in(objects: Objects, shards: Shards, name: str, point: Point) -> b
 def _is_collected(
     objects: Objects,
     shards: Shards,
-    name: str,
+    name: Path,
     point: Point,
-    filled: Callable[[ir.Stmt], Iterator[str]] = _filled,
+    filled: Callable[[ir.Stmt], Iterator[Path]] = _filled,
 ) -> bool:
     """Are values put into a variable in a loop over one rank's part, which is over at a place?"""
     around = {here.owner for here in point.around}
@@ -310,17 +272,17 @@ def _is_collected(
     )
 
 
-def is_of_items(objects: Objects, loop: ir.For, name: str, point: Point) -> bool:
+def is_of_items(objects: Objects, loop: ir.For, name: Path, point: Point) -> bool:
     """Does a value come of the batches of a loop, and not of a clock?"""
     return Flow(objects, point.scope, name).comes_from(ir.names_bound(loop.target))
 
 
 def _filling(
-    objects: Objects, scope: Scope, name: str, filled: Callable[[ir.Stmt], Iterator[str]]
+    objects: Objects, scope: Scope, name: Path, filled: Callable[[ir.Stmt], Iterator[Path]]
 ) -> Iterator[tuple[ir.For, Point]]:
     """The loops in which a function puts values into a list, or into places of an array."""
     for point in objects.points_in(scope):
-        if any(target == name for target in filled(point.statement)):
+        if any(place[: len(name)] == name for place in filled(point.statement)):
             yield from _loops_at(point)
 
 
@@ -332,7 +294,7 @@ def _loops_at(point: Point) -> Iterator[tuple[ir.For, Point]]:
             yield loop, Point(point.scope, point.around[:depth])
 
 
-def total_of(node: ir.Expr) -> str | None:
+def total_of(node: ir.Expr) -> Path | None:
     """The variable in ``total``, ``total.item()``, ``float(total)`` or ``100 * total``."""
     while True:
         if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and not node.args:
@@ -344,10 +306,10 @@ def total_of(node: ir.Expr) -> str | None:
         elif isinstance(node, ir.Binary) and node.op == "*" and isinstance(node.right, ir.Literal):
             node = node.left
         else:
-            return node.id if isinstance(node, ir.Name) else None
+            return place_of(node)
 
 
-def _is_local(objects: Objects, shards: Shards, total: str, count: ir.Expr, point: Point) -> bool:
+def _is_local(objects: Objects, shards: Shards, total: Path, count: ir.Expr, point: Point) -> bool:
     """Is a sum of one rank divided by the number of batches, or samples, of that rank?"""
     loops = {loop.site: (loop, at) for loop, at in adding(objects, point.scope, total)}
     for loop, at in loops.values():
@@ -364,11 +326,11 @@ def _is_local(objects: Objects, shards: Shards, total: str, count: ir.Expr, poin
     return False
 
 
-def adding(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[ir.For, Point]]:
+def adding(objects: Objects, scope: Scope, place: Path) -> Iterator[tuple[ir.For, Point]]:
     """The loops in which a function adds to a variable."""
     for point in objects.points_in(scope):
         statement = point.statement
-        if isinstance(statement, ir.AugAssign) and path_of(statement.target) == (name,):
+        if isinstance(statement, ir.AugAssign) and place_of(statement.target) == place:
             if statement.op.startswith("+"):
                 yield from _loops_at(point)
 
@@ -379,7 +341,7 @@ def summed_in(objects: Objects, scope: Scope, path: Path) -> list[ir.For]:
         loop
         for point in objects.points_in(scope)
         if isinstance(point.statement, ir.AugAssign)
-        and path_of(point.statement.target) == path
+        and place_of(point.statement.target) == path
         and point.statement.op.startswith("+")
         for loop in loops_around(point)
         if isinstance(loop, ir.For)

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import calls_elsewhere, objects_in
-from distlint.analyzer.static.journeys import function_called
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
-from distlint.rules.gradients._flow import Flow, kept
+from distlint.analyzer.static.reaching_definitions import Path, Point
+from distlint.rules.gradients._flow import Flow, kept, place_of
 from distlint.rules.gradients._shard_means import inner_of, quotients, summed_in
 from distlint.rules.training import loops_around
 
@@ -41,19 +39,17 @@ _DEPTH = 2
 
 def own_counts(objects: Objects) -> Iterator[tuple[Point, CallSite]]:
     """Where a sum over all ranks is divided by the count of one rank, and where it is reduced."""
-    divided: dict[int, _Quotients] = {}
     for site in _reductions(objects):
         given = _given(objects, site)
         scope = site.point.scope
-        if given is None or _knows_world(scope.function):
+        if given is None:
             continue
-        if id(scope) not in divided:
-            divided[id(scope)] = _quotients_in(objects, scope)
+        divided = _quotients_in(objects, scope)
         flow = Flow(objects, scope, given)
         after = [
             (node, point)
             for path in sorted(flow.made)
-            for node, point in divided[id(scope)].get(path, ())
+            for node, point in divided.get(path, ())
             if point.statement.site > site.point.statement.site
         ]
         for node, point in sorted(after, key=lambda each: each[1].statement.site):
@@ -93,15 +89,9 @@ def _is_by_own_count(
 
 def added_means(objects: Objects) -> Iterator[tuple[Point, CallSite]]:
     """Means of one rank that are added up over all, and never divided: the mean, the reduction."""
-    assigned: dict[int, _Quotients] = {}
     for site in _reductions(objects):
-        scope = site.point.scope
-        value = site.call.args[0].value if site.call.args else None
-        if value is None or _knows_world(scope.function):
-            continue
-        if id(scope) not in assigned:
-            assigned[id(scope)] = _assigned_in(objects, scope)
-        for node, point in _means_in(objects, value, site, assigned[id(scope)]):
+        value = site.call.args[0].value
+        for node, point in _means_in(objects, value, site):
             if _is_local_mean(objects, node, point) and not (
                 _is_divided_later(objects, node, point)
                 or _is_divided_later(objects, site.call, site.point, _given(objects, site))
@@ -110,21 +100,41 @@ def added_means(objects: Objects) -> Iterator[tuple[Point, CallSite]]:
                 break
 
 
-def _reductions(objects: Objects) -> Iterator[CallSite]:
-    """The calls by which ranks add up what they are given, themselves or by a helper."""
-    for call, point in objects.nodes(ir.Call):
-        site = CallSite(call, point)
-        if call.args and not call.args[0].star and _adds_up(objects, site, _DEPTH):
-            yield site
+@lru_cache(maxsize=8)
+def _reductions(objects: Objects) -> tuple[CallSite, ...]:
+    """The calls by which ranks add up what they are given, themselves or by a helper.
+
+    In functions that divide, and do not know how many ranks there are.
+    """
+    scopes = [scope for scope in objects.names.scopes if _divides_in(objects, scope)]
+    return tuple(
+        site
+        for site in (
+            CallSite(call, point)
+            for scope in scopes
+            for point in objects.points_in(scope)
+            for call in calls_of(point.statement)
+        )
+        if site.call.args and not site.call.args[0].star and adds_up(objects, site)
+    )
 
 
-def _adds_up(objects: Objects, site: CallSite, depth: int) -> bool:
+def _divides_in(objects: Objects, scope: Scope) -> bool:
+    return not _knows_world(scope.function) and any(
+        isinstance(node, ir.Binary) and node.op == "/"
+        for point in objects.points_in(scope)
+        for node in quotients(point.statement)
+    )
+
+
+def adds_up(objects: Objects, site: CallSite, depth: int = _DEPTH) -> bool:
+    """Do the ranks add up what a call is given, by itself or by a helper that it calls?"""
     if objects.called(site) in _SUMS:
         given = [each for each in site.call.args if each.keyword in ("op", "group", "reduction")]
         given += [each for each in site.call.args[1:] if each.keyword is None]
         said = {token for each in given for token in ir.tokens_of(each.value)}
         return _NO_SUMS.isdisjoint(said) and all(each.keyword != "group" for each in given)
-    found = function_called(objects, site) if depth else None
+    found = objects.function_called(site) if depth else None
     return found is not None and _adds_inside(*found, depth - 1)
 
 
@@ -146,7 +156,7 @@ def _adds_inside(objects: Objects, function: ir.Function, depth: int) -> bool:
             if ir.last_name(call.func) in _DIVIDES:
                 return False
             reduces = reduces or (
-                flow.is_given(call) and _adds_up(objects, CallSite(call, point), depth)
+                flow.is_given(call) and adds_up(objects, CallSite(call, point), depth)
             )
     return reduces
 
@@ -159,8 +169,8 @@ def _given(objects: Objects, site: CallSite) -> Path | None:
     """The variable that holds what is added up: what is reduced in place, or the result."""
     statement = site.point.statement
     if isinstance(statement, ir.Assign):
-        return path_of(statement.targets[0])
-    return path_of(site.call.args[0].value)
+        return place_of(statement.targets[0])
+    return place_of(site.call.args[0].value)
 
 
 def scaled_path(node: ir.Expr) -> Path | None:
@@ -180,7 +190,7 @@ def scaled_path(node: ir.Expr) -> Path | None:
             else:
                 return None
         else:
-            return path_of(node)
+            return place_of(node)
 
 
 def _counts(
@@ -189,11 +199,11 @@ def _counts(
     """Is a divisor what the loop counts on this rank, or the length of what it goes over?"""
     if loop in {here.owner for here in point.around}:
         return False
-    if isinstance(node, ir.Call) and path_of(node.func) == ("len",) and len(node.args) == 1:
-        path = path_of(node.args[0].value)
+    if isinstance(node, ir.Call) and place_of(node.func) == ("len",) and len(node.args) == 1:
+        path = place_of(node.args[0].value)
         return path is not None and path in (
-            path_of(loop.iterable),
-            path_of(inner_of(loop.iterable)),
+            place_of(loop.iterable),
+            place_of(inner_of(loop.iterable)),
         )
     return count is not None and loop in summed_in(objects, point.scope, count)
 
@@ -209,16 +219,17 @@ def _is_shared(objects: Objects, count: Path, reduced: CallSite) -> bool:
 
 
 def _means_in(
-    objects: Objects, value: ir.Expr, site: CallSite, assigned: _Quotients
+    objects: Objects, value: ir.Expr, site: CallSite
 ) -> Iterator[tuple[ir.Binary, Point]]:
     """The quotients that a value is, or is made of."""
     for node in expressions_in(value):
         if isinstance(node, ir.Binary) and node.op == "/":
             yield node, site.point
-    path = path_of(value)
+    path = place_of(value)
     if path is None:
         return
     flow = Flow(objects, site.point.scope, path)
+    assigned = _assigned_in(objects, site.point.scope)
     found = {
         id(node): (node, point)
         for source in sorted(flow.sources)
@@ -237,7 +248,7 @@ def _assigned_in(objects: Objects, scope: Scope) -> _Quotients:
             continue
         targets = statement.targets if isinstance(statement, ir.Assign) else (statement.target,)
         for node in quotients(statement):
-            for path in filter(None, map(path_of, targets)):
+            for path in filter(None, map(place_of, targets)):
                 if isinstance(node, ir.Binary) and node.op == "/":
                     found.setdefault(path, []).append((node, point))
     return found
@@ -261,9 +272,9 @@ def _is_divided_later(
     statement, scope = point.statement, point.scope
     targets: list[Path | None] = [path] if path is not None else []
     if isinstance(statement, ir.Assign):
-        targets += [path_of(each) for each in statement.targets]
+        targets += [place_of(each) for each in statement.targets]
     elif isinstance(statement, ir.AugAssign):
-        targets.append(path_of(statement.target))
+        targets.append(place_of(statement.target))
     returned = isinstance(statement, ir.Return)
     for target in targets:
         if target is None:
@@ -275,15 +286,11 @@ def _is_divided_later(
     function = scope.function
     if function is None or not returned:
         return False
-    callers = [(objects, each) for each in objects.callers(function)]
-    callers += [
-        (objects_in(there), each) for there, each in calls_elsewhere(objects.module, function)
-    ]
     return any(
         _is_of_ranks(each.point.statement)
         or _is_factor(each.call, each.point.statement)
         or any(_divides(there, flow, each.point, each.call) for flow in kept(there, each))
-        for there, each in callers
+        for there, each in objects.callers_anywhere(function)
     )
 
 
@@ -319,12 +326,12 @@ def _divides(objects: Objects, flow: Flow, after: Point, known: ir.Expr) -> bool
                 if not _scales(node) and scaled_path(node.left) in flow.made:
                     return True
             if isinstance(node, ir.Call) and ir.last_name(node.func) in _DIVIDES:
-                if isinstance(node.func, ir.Attribute) and path_of(node.func.value) in flow.made:
+                if isinstance(node.func, ir.Attribute) and place_of(node.func.value) in flow.made:
                     return True
                 if flow.is_given(node):
                     return True
         if _is_of_ranks(statement) and any(
-            path_of(each) in flow.made for each in expressions_in(statement)
+            place_of(each) in flow.made for each in expressions_in(statement)
         ):
             return True
     return False

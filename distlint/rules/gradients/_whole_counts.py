@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.callers import calls_elsewhere, objects_in
 from distlint.analyzer.static.names import calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
-from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.rules.gradients._flow import Flow, kept
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.rules.gradients._flow import Flow, kept, place_of, places_bound
 from distlint.rules.gradients._logged_parts import MEETS
 from distlint.rules.gradients._shard_means import (
     Shards,
@@ -18,6 +17,7 @@ from distlint.rules.gradients._shard_means import (
     inner_of,
     is_of_items,
     quotients,
+    shards_of,
     total_of,
 )
 from distlint.rules.training import Made
@@ -31,7 +31,7 @@ _DEPTH = 3
 
 def sums_over_all(objects: Objects) -> Iterator[tuple[Point, bool]]:
     """Where such a sum is divided, and whether the divisor is a number of batches."""
-    shards, told = Shards(objects), set[tuple[int, str]]()
+    shards, told = shards_of(objects), set[tuple[int, Path]]()
     for point in sorted(objects.points, key=lambda each: each.statement.site):
         for node in quotients(point.statement):
             if not isinstance(node, ir.Binary) or node.op != "/":
@@ -51,7 +51,7 @@ def sums_over_all(objects: Objects) -> Iterator[tuple[Point, bool]]:
                 break
 
 
-def _is_put_together(objects: Objects, total: str, point: Point, is_of_batches: bool) -> bool:
+def _is_put_together(objects: Objects, total: Path, point: Point, is_of_batches: bool) -> bool:
     """Do the ranks put the sum together, here or where it is returned to?
 
     A loss that goes backward is a mean, also where it is computed from gathered values: only a
@@ -70,27 +70,25 @@ def _is_put_together(objects: Objects, total: str, point: Point, is_of_batches: 
     function = point.scope.function
     if function is None or not flow.is_returned():
         return False
-    if any(each.meets() for site in objects.callers(function) for each in kept(objects, site)):
-        return True
     return any(
         each.meets()
-        for module, site in calls_elsewhere(objects.module, function)
-        for each in kept(objects_in(module), site)
+        for there, site in objects.callers_anywhere(function)
+        for each in kept(there, site)
     )
 
 
-def _gives(statement: ir.Assign | ir.AugAssign, name: str) -> bool:
+def _gives(statement: ir.Assign | ir.AugAssign, place: Path) -> bool:
     targets = statement.targets if isinstance(statement, ir.Assign) else (statement.target,)
-    return any(name in ir.names_bound(each) for each in targets)
+    return any(place in places_bound(each) for each in targets)
 
 
-def _is_trained_loss(objects: Objects, total: str, point: Point) -> bool:
+def _is_trained_loss(objects: Objects, total: Path, point: Point) -> bool:
     """Is what is added a loss that goes backward, and neither it nor the sum reduced?"""
     points = objects.points_in(point.scope)
     added = {
         node.id
         for each in points
-        if isinstance(each.statement, ir.AugAssign) and path_of(each.statement.target) == (total,)
+        if isinstance(each.statement, ir.AugAssign) and place_of(each.statement.target) == total
         for node in expressions_in(each.statement.value)
         if isinstance(node, ir.Name)
     }
@@ -99,7 +97,7 @@ def _is_trained_loss(objects: Objects, total: str, point: Point) -> bool:
     trained = added & {name for each in back for name in ir.tokens_of(each)}
     return bool(trained) and not any(
         MEETS.search(ir.last_name(call.func))
-        and any((trained | {total}) & ir.tokens_of(each.value) for each in call.args)
+        and any((trained | {total[0]}) & ir.tokens_of(each.value) for each in call.args)
         for call in calls
     )
 
@@ -107,7 +105,7 @@ def _is_trained_loss(objects: Objects, total: str, point: Point) -> bool:
 def _is_summed_over(
     objects: Objects,
     shards: Shards,
-    total: str,
+    total: Path,
     around: tuple[ir.For, Point],
     point: Point,
     counts: _Counts,

@@ -11,7 +11,7 @@ import libcst as cst
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects.objects import Objects, objects_of
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.fixers import names
@@ -23,10 +23,10 @@ from distlint.rules.gradients._local_scores import LocalScore, scores_of_shards
 from distlint.rules.gradients._logged_parts import MEETS, logged_parts
 from distlint.rules.gradients._reduced_again import reduced_totals
 from distlint.rules.gradients._sample_counts import counted_fields
-from distlint.rules.gradients._shard_means import Shards, means_of_shards, total_of
+from distlint.rules.gradients._shard_means import means_of_shards, shards_of, total_of
 from distlint.rules.gradients._summed_over_ranks import added_means, own_counts
 from distlint.rules.gradients._whole_counts import sums_over_all
-from distlint.source.finding import Finding, Fix, Related, Severity
+from distlint.source.finding import Finding, Fix, Place, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
+
+
+_WANTED = frozenset({"all_reduce", "gather", "reduce", "DataLoader"})
 
 
 class LocalMetricAsGlobal(SourceRule):
@@ -308,7 +311,7 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
     ) -> Iterable[Finding]:
         locator = locators.of(module.key)
         if not LIGHTNING.isdisjoint(module.imported_roots) and not document.is_test:
-            for site in logged_parts(objects_of(module, catalogue)):
+            for site in logged_parts(objects_across(module, catalogue)):
                 yield self.finding(
                     message="metric of local outputs is logged without `sync_dist`",
                     severity=Severity.INFO,
@@ -316,10 +319,11 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                     effect="on several devices the value covers only the data of rank 0",
                     help="Gather the outputs first, or log a mean with `sync_dist=True`",
                 )
-        known = module.words.union(*(each.words for each in module.imports))
-        if known.isdisjoint({"all_reduce", "gather", "reduce", "DataLoader"}):
+        importers = module.all_importers()
+        around = (e for user in (module, *importers) for e in (user, *user.imports))
+        if all(each.words.isdisjoint(_WANTED) for each in around):
             return
-        objects = objects_of(module, catalogue)
+        objects = objects_across(module, catalogue)
         for site, added in reduced_totals(objects):
             yield self.finding(
                 message="running total is reduced in every iteration",
@@ -344,12 +348,12 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                 message="mean covers the part of the data that one rank has",
                 severity=Severity.INFO,
                 place=locator.place(mean.point.statement.site),
-                related=(Related("one rank counts on it here", locator.place(mean.used)),),
+                related=(Related("one rank counts on it here", _placed(locators, mean.used)),),
                 effect="one rank decides or reports by its own part",
                 help="Reduce the sum and the count over all ranks before dividing",
             )
         for score in scores_of_shards(objects):
-            yield self._of_score(score, locator)
+            yield self._of_score(score, locators)
         for statement, name in counted_fields(objects):
             yield self.finding(
                 message=f"`len({name})` is the number of tensors in a batch, not of samples",
@@ -390,13 +394,18 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                 help="Reduce the sum and the count, then divide",
             )
 
-    def _of_score(self, score: LocalScore, locator: Locator) -> Finding:
+    def _of_score(self, score: LocalScore, locators: Locators) -> Finding:
         if score.averaged:
             return self.finding(
                 message="score of each rank's samples is averaged over ranks",
                 severity=Severity.WARNING,
-                place=locator.place(score.point.statement.site),
-                related=(Related("computed here", locator.place(score.used)),),
+                place=_placed(locators, score.point),
+                related=(
+                    Related(
+                        score.use,
+                        _placed(locators, score.used),
+                    ),
+                ),
                 effect="the mean of the scores of the parts is not the score of the whole",
                 help="Average the means over the ranks first"
                 if score.of_mean
@@ -405,11 +414,16 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
         return self.finding(
             message="score covers only the part of the data on one rank",
             severity=Severity.INFO,
-            place=locator.place(score.point.statement.site),
-            related=(Related("one rank counts on it here", locator.place(score.used)),),
+            place=_placed(locators, score.point),
+            related=(Related("one rank counts on it here", _placed(locators, score.used)),),
             effect="one rank decides or reports by its own part",
             help="Gather predictions and labels, then compute the score once",
         )
+
+
+def _placed(locators: Locators, point: Point) -> Place:
+    """Where a statement is, of whatever file."""
+    return locators.of(point.scope.module.key).place(point.statement.site)
 
 
 def _for_metrics(site: CallSite, draft: Draft) -> Fix:
@@ -418,7 +432,7 @@ def _for_metrics(site: CallSite, draft: Draft) -> Fix:
 
 
 def _local_means(objects: Objects) -> Iterator[Point]:
-    shards = Shards(objects)
+    shards = shards_of(objects)
     meeting = {
         function
         for function in objects.module.functions

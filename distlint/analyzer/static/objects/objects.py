@@ -89,7 +89,9 @@ class Objects:
 
     def at(self, point: Point) -> Objects:
         """The objects of the file that a statement stands in."""
-        module = point.scope.module
+        return self._in(point.scope.module)
+
+    def _in(self, module: Module) -> Objects:
         if module is self.module or module.project is None:
             return self
         return objects_across(module, module.project.catalogue_of(module))
@@ -174,6 +176,31 @@ class Objects:
     def callee(self, site: CallSite) -> ir.Function | ir.Class | None:
         """The function, method or class of the module that a call calls."""
         return self.flow.calls.callee(site)
+
+    def callee_anywhere(self, site: CallSite) -> tuple[Objects, ir.Function | ir.Class] | None:
+        """The function, method or class that a call calls, and the objects of its file."""
+        found = self.flow.calls.called(site)
+        return (self._in(found[0].module), found[1]) if found is not None else None
+
+    def function_called(self, site: CallSite) -> tuple[Objects, ir.Function] | None:
+        """The same for a function or a method."""
+        there, callee = self.callee_anywhere(site) or (self, None)
+        return (there, callee) if isinstance(callee, ir.Function) else None
+
+    def params_given(
+        self, function: ir.Function, site: CallSite
+    ) -> Iterator[tuple[ir.Param, ir.Expr]]:
+        """The parameters of a function of the module, and what a call passes for them."""
+        for param in function.params:
+            position = self.flow.calls.position(function, param)
+            value = None if param.star else self.argument(site, param.name, position).value
+            if value is not None:
+                yield param, value
+
+    def callers_anywhere(self, function: ir.Function) -> Iterator[tuple[Objects, CallSite]]:
+        """The calls of a function, and the objects of their files, which may be others."""
+        for site in self.flow.calls.callers(function):
+            yield self.at(site.point), site
 
     def callers(self, function: ir.Function) -> list[CallSite]:
         """The calls in the module of a function; of a class for its ``__init__``."""

@@ -83,7 +83,7 @@ class Origins:
         self._unmoved = unmoved
         """Methods that are looked through."""
         self._index = index
-        self._module = index.module
+        self.module = index.module
         self._classes = classes
         self._elsewhere = elsewhere
         self._questions = questions or Questions()
@@ -126,7 +126,7 @@ class Origins:
         return self._unmoved is not _SAME_OBJECT
 
     def of_module(self, module: Module) -> Origins:
-        return self if module is self._module else self._elsewhere.origins_in(self, module)
+        return self if module is self.module else self._elsewhere.origins_in(self, module)
 
     def _resolve(self, node: ir.Expr, point: Point) -> Iterator[Origin]:
         if isinstance(node, ir.Conditional):
@@ -281,7 +281,7 @@ class Origins:
 
     def _imported(self, path: Path, point: Point) -> tuple[Origins, Path, Path] | None:
         """The variable of another file that a path stands for, and what is left of the path."""
-        if not self._module.is_imported(path[0]):
+        if not self.module.is_imported(path[0]):
             return None
         scope: Scope | None = point.scope
         while scope is not None and scope.function is not None:
@@ -347,7 +347,7 @@ class Origins:
         elif len(path) > 1:
             yield from self._shorter(path, node, point)
         else:
-            yield self._unknown(self._module, path, node, point)
+            yield self._unknown(self.module, path, node, point)
 
     def _shorter(self, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
         """An attribute that nothing assigns: it belongs to whatever the object is."""
@@ -358,7 +358,7 @@ class Origins:
                 for origin in base:
                     yield from self._attribute(origin, path[-1])
                 return
-        yield self._unknown(self._module, path, node, point)
+        yield self._unknown(self.module, path, node, point)
 
     def _at_end(self, scope: Scope, path: Path, node: ir.Expr, point: Point) -> Iterator[Origin]:
         """A variable of an outer scope, as it is when that has run."""
@@ -377,7 +377,7 @@ class Origins:
         elif not bindings and len(path) > 1:
             yield from self._shorter(path, node, point)
         elif not bindings:
-            yield self._unknown(self._module, path, node, point)
+            yield self._unknown(self.module, path, node, point)
 
     def _passed(
         self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point

@@ -14,6 +14,6 @@ class Trainer:
 
     def fit(self, epochs, writer):
         for epoch in range(epochs):
-            score = evaluate(self.model, self.held_out)  # expect: DST617
+            score = evaluate(self.model, self.held_out)
             if self.rank == 0:
                 writer.add_scalar("val/accuracy", score, epoch)

@@ -13,7 +13,7 @@ def main(net, data, epochs):
     val_loader = DataLoader(data, batch_size=8, sampler=DistributedSampler(data))
     best = 0.0
     for epoch in range(epochs):
-        accuracy = evaluate(model, val_loader)  # expect: DST617
+        accuracy = evaluate(model, val_loader)
         if rank == 0 and accuracy > best:
             best = accuracy
             torch.save(model.module.state_dict(), "best.pt")

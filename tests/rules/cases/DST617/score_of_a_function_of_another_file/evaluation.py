@@ -8,4 +8,4 @@ def evaluate(model, loader):
     for inputs, labels in loader:
         guesses.extend(model(inputs).argmax(-1).tolist())
         truths.extend(labels.tolist())
-    return f1_score(truths, guesses)
+    return f1_score(truths, guesses)  # expect: DST617

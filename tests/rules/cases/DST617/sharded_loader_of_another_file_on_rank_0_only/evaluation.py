@@ -8,4 +8,4 @@ def evaluate(model, loader):
     for inputs, labels in loader:
         right += model(inputs).argmax(-1).eq(labels).sum().item()
         seen += len(labels)
-    return right / seen
+    return right / seen  # expect: DST617

@@ -11,5 +11,5 @@ def main(net, data, epochs):
     loader = val_loader_for(data)
     for epoch in range(epochs):
         if dist.get_rank() == 0:
-            print(f"accuracy {evaluate(model.module, loader):.3f}")  # expect: DST617
+            print(f"accuracy {evaluate(model.module, loader):.3f}")
         dist.barrier()
