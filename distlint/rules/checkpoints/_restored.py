@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import calls_of, expressions_in, expressions_of, placed
+from distlint.analyzer.static.guards.guards import guards_of
+from distlint.analyzer.static.names import Scope, calls_of, expressions_in, expressions_of, placed
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 
-if TYPE_CHECKING:
-    from distlint.analyzer.static.objects.objects import Objects
-
+_DEPTH = 2
+"""Through how many calls and returns what was loaded is followed."""
 _SAVE = "torch.save"
 _COUNTS = re.compile(r"schedul|scaler|LR$|warmup", re.IGNORECASE)
 _PLAIN = re.compile(
@@ -28,18 +28,65 @@ RESTORES = frozenset({"load_state_dict", _SETS_GENERATOR, "set_model_state_dict"
 
 
 def restores(site: CallSite, objects: Objects) -> bool:
-    """Does what was loaded, or a part of it, go into a model in the same function?"""
+    """Does what was loaded, or a part of it, go into a model, here or where it is handed on to?"""
+    return _is_restored(objects_across(objects.module, objects.catalogue), site, _DEPTH)
+
+
+def _is_restored(objects: Objects, site: CallSite, depth: int) -> bool:
+    """Does the value of a call, or a part of it, go into a model?"""
     if _restores_here(objects, site.point, None):
         return True
-    held = loaded = frozenset(_bound(site.point.statement))
-    for statement, around in placed(site.point.scope.body):
+    if isinstance(site.point.statement, ir.Return):
+        return depth > 0 and _by_callers(objects, site.point.scope, depth - 1)
+    return _is_restored_as(
+        objects, site.point.scope, frozenset(_bound(site.point.statement)), depth
+    )
+
+
+def _is_restored_as(objects: Objects, scope: Scope, loaded: frozenset[str], depth: int) -> bool:
+    """The same for what some variables of a function hold."""
+    held = loaded
+    for statement, around in placed(scope.body):
         if not held.isdisjoint(ir.tokens_of(statement)):
             read = _read(statement)
             if not held.isdisjoint(read) and read.isdisjoint(_FROM_CPU):
-                if _restores_here(objects, Point(site.point.scope, around), held):
-                    return not _is_all_plain(objects, site, loaded)
+                point = Point(scope, around)
+                if _restores_here(objects, point, held):
+                    return not _is_all_plain(objects, scope, loaded)
+                if depth and _is_handed_on(objects, point, held, depth - 1):
+                    return True
                 held |= frozenset(_bound(statement))
     return False
+
+
+def _is_handed_on(objects: Objects, point: Point, held: frozenset[str], depth: int) -> bool:
+    """Does what a statement returns, or passes to a function, go into a model there?"""
+    if isinstance(point.statement, ir.Return):
+        return _by_callers(objects, point.scope, depth)
+    for site in (CallSite(call, point) for call in calls_of(point.statement)):
+        if all(held.isdisjoint(ir.tokens_of(each.value)) for each in site.call.args):
+            continue
+        there, function = objects.function_called(site) or (objects, None)
+        scope = there.scope_of(function) if function is not None else None
+        if function is None or scope is None or scope is point.scope:
+            continue
+        given = {
+            param.name
+            for param, value in there.params_given(function, site)
+            if not held.isdisjoint(ir.tokens_of(value))
+        }
+        if _is_restored_as(there, scope, frozenset(given), depth):
+            return True
+    return False
+
+
+def _by_callers(objects: Objects, scope: Scope, depth: int) -> bool:
+    """Does what a function returns go into a model where several ranks call it?"""
+    return scope.function is not None and any(
+        _is_restored(there, caller, depth)
+        and guards_of(there.module, there.catalogue).on_many_ranks(caller.point.scope, caller)
+        for there, caller in objects.callers_anywhere(scope.function)
+    )
 
 
 def _restores_here(objects: Objects, point: Point, held: frozenset[str] | None) -> bool:
@@ -58,10 +105,10 @@ def _restores_here(objects: Objects, point: Point, held: frozenset[str] | None) 
     return not into or not all(_counts_only(objects, site) for site in into)
 
 
-def _is_all_plain(objects: Objects, site: CallSite, names: frozenset[str]) -> bool:
+def _is_all_plain(objects: Objects, scope: Scope, names: frozenset[str]) -> bool:
     """Is it read key by key, and does the module save a file of such keys, with numbers alone?"""
     uses, taken = 0, []
-    for statement, _ in placed(site.point.scope.body):
+    for statement, _ in placed(scope.body):
         uses -= sum(name in names for name in _bound(statement))
         for part in expressions_of(statement):
             for node in expressions_in(part):

@@ -413,7 +413,8 @@ def main(rank, path):
     def _loads(self, module: Module, catalogue: Catalogue, locators: Locators) -> Iterator[Finding]:
         if "load" not in module.tokens | set(module.aliases.values()):
             return
-        if not any(map(_DEVICE.search, module.tokens)):
+        around = (module, *module.imports, *module.all_importers())
+        if not any(_DEVICE.search(token) for each in around for token in each.tokens):
             return
         guards = guards_of(module, catalogue)
         if saves_from_cpu(guards.objects) or is_on_cpu(guards.objects):

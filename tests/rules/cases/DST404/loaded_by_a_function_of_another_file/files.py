@@ -1,0 +1,5 @@
+import torch
+
+
+def read(path):
+    return torch.load(path)  # expect: DST404
