@@ -48,19 +48,26 @@ def goes_backward(objects: Objects, site: CallSite) -> bool:
 
 def use_in(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
     """The use of a path by a call, or the read in the function of the file that it runs."""
-    objects, path = guards.objects, write.path
-    if write.used.makes:
-        used = opened_or_written(objects, site)
-        is_used = used is not None and _below(objects, used, path, site.point)
-        return site.call if is_used else None
-    used = read_file(objects, site)
+    used = _used_by(guards.objects, site, write)
     if used is not None:
-        return site.call if is_of(objects, used, site.point, write) else None
-    return _read_through(guards, site, write)
+        return site.call if _is_meant(guards.objects, used, site.point, write) else None
+    return _used_through(guards, site, write)
 
 
-def _read_through(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
-    """The read of a path in the function that a call runs, if all ranks come to it.
+def _used_by(objects: Objects, site: CallSite, write: Write) -> ir.Expr | None:
+    """The path that a call uses, if it needs what is written."""
+    return (opened_or_written if write.used.makes else read_file)(objects, site)
+
+
+def _is_meant(objects: Objects, used: ir.Expr, point: Point, write: Write) -> bool:
+    """Is a path that of the file that is written, or in the folder that is made?"""
+    if write.used.makes:
+        return _below(used, write.path, point)
+    return is_of(objects, used, point, write)
+
+
+def _used_through(guards: Guards, site: CallSite, write: Write) -> ir.Call | None:
+    """The use of a path in the function that a call runs, if all ranks come to it.
 
     The call itself where that function is in another file.
     """
@@ -70,13 +77,16 @@ def _read_through(guards: Guards, site: CallSite, write: Write) -> ir.Call | Non
     where, scope = run
     for point in where.objects.points_in(scope):
         for call in calls_of(point.statement):
-            used = read_file(where.objects, CallSite(call, point))
-            if used is None or list(tests_around(point)) or where.may_be_some_ranks(point):
+            inner = CallSite(call, point)
+            used = _used_by(where.objects, inner, write)
+            if used is None or list(tests_around(point)):
+                continue
+            if where.conditions.guard(scope, point.around) or where.conditions.chooses(inner):
                 continue
             handed = handed_by(Used(used), where.objects, run[1].function, objects, site)
             if handed is None or handed.owner:
                 continue
-            if is_of(objects, handed.path, site.point, write):
+            if _is_meant(objects, handed.path, site.point, write):
                 return call if where is guards else site.call
     return None
 
@@ -88,13 +98,13 @@ def makes_below(writers: Writers, site: CallSite, folder: ir.Expr) -> bool:
     if made is None or site.name != "makedirs":
         every = writers.through(objects, site, is_tested=False)
         return any(each.makes and same(each.path, folder) for each in every)
-    return same(made, folder) or _below(objects, made, folder, site.point)
+    return same(made, folder) or _below(made, folder, site.point)
 
 
-def _below(objects: Objects, used: ir.Expr, folder: ir.Expr, point: Point) -> bool:
+def _below(used: ir.Expr, folder: ir.Expr, point: Point) -> bool:
     """Is a path made from the folder's, by its looks?"""
     values = [used]
-    if isinstance(used, ir.Name):
+    if isinstance(used, (ir.Name, ir.Attribute, ir.Subscript)):
         values = [
             statement.value
             for statement, _ in placed(point.scope.body)

@@ -139,7 +139,7 @@ def _scopes_that_use(writers: Writers) -> Iterator[Scope]:
 
 def imported_users(objects: Objects) -> Iterator[str]:
     """The names of functions and classes of other files of the project that read or write."""
-    module, uses = objects.module, _uses(objects)
+    module, uses = objects.module, _uses(objects) | MAKERS_OF_FOLDERS
     for statement in module.import_statements if module.project is not None else ():
         for local, _, attr in statement.bindings:
             there = module.lead_to(local) if attr not in (None, "*") else None

@@ -1,0 +1,5 @@
+import os
+
+
+def prepare_folder(folder):
+    os.makedirs(folder, exist_ok=True)
