@@ -188,10 +188,24 @@ class Guards:
             ]
             # what starts the others is one process
             alone = self.launchers.starts_in(scope) or self.world_size.runs_alone(scope)
-            joins = not alone and any(wraps(s) or self._signs.is_joining(c) for s, c in statements)
+            joins = not alone and (
+                any(wraps(s) or self._signs.is_for_many(c) for s, c in statements)
+                or self._wraps_by_call(scope)
+            )
             called = [] if joins or alone else [self.called(site) for _, site in statements]
             known = self._joined[id(scope)] = joins, [each for each in called if each is not None]
         return known
+
+    def _wraps_by_call(self, scope: Scope) -> bool:
+        """Does it wrap a model by a function that does nothing else, perhaps in some runs only?"""
+        return any(
+            inner is not None
+            and any(isinstance(each, ir.Return) and wraps(each) for each in inner[1].body)
+            for point in self.objects.points_in(scope)
+            if isinstance(point.statement, ir.Assign) and not under_rank_test(point.around)
+            for call in calls_of(point.statement)
+            for inner in (self.called(CallSite(call, point)),)
+        )
 
     def called(self, site: CallSite) -> tuple[Guards, Scope] | None:
         """The function of the project that a call calls, also the constructor of a class."""

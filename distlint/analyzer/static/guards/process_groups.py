@@ -41,7 +41,10 @@ def makes_group(function: ir.Function, module: Module) -> bool:
 
 
 def wraps(statement: ir.Stmt) -> bool:
-    """Is it ``model = DistributedDataParallel(model)``, perhaps in a run of many processes only?"""
-    return isinstance(statement, ir.Assign) and any(
+    """Is it ``model = DistributedDataParallel(model)``, perhaps in a run of many processes only?
+
+    Or a function's ``return DDP(model)``.
+    """
+    return isinstance(statement, (ir.Assign, ir.Return)) and any(
         ir.last_name(call.func) in _WRAPPERS for call in calls_of(statement)
     )

@@ -22,13 +22,24 @@ class RankOption:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
-    def is_declared_by(self, call: ir.Call) -> bool:
+    def is_declared_by(self, site: CallSite) -> bool:
         """Does a call declare the option, so that a launcher passes the rank by it?"""
         return (
-            ir.last_name(call.func) == "add_argument"
-            and not RANK_OPTION.isdisjoint(ir.tokens_of(call))
+            not RANK_OPTION.isdisjoint(self._objects.module.tokens)
+            and self._declares(site)
             and not self._is_replaced
             and not self._is_unused
+        )
+
+    def _declares(self, site: CallSite) -> bool:
+        """Does it do so itself, or is the parser given to a function of the module that does?"""
+        if site.name == "add_argument":
+            return not RANK_OPTION.isdisjoint(ir.tokens_of(site.call))
+        function = self._objects.callee(site) if site.call.args else None
+        return (
+            isinstance(function, ir.Function)
+            and not RANK_OPTION.isdisjoint(function.tokens)
+            and {"add_argument", "parse_args"} & function.tokens == {"add_argument"}
         )
 
     @cached_property

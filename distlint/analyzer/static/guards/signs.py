@@ -102,21 +102,27 @@ class Signs:
             if not _is_for_a_child(statement):
                 return True
         for call in calls_of(statement):
-            if self._rank_option.is_declared_by(call) or _is_wait_of_its_own(call):
+            site = CallSite(call, point)
+            if self._rank_option.is_declared_by(site) or _is_wait_of_its_own(call):
                 return True
-            if self._is_trainer_of_many(call, point) or self._is_given_for_many(call, scope):
+            if self.is_for_many(site):
                 return True
-            name = ir.last_name(call.func)
-            if name == "save_checkpoint" and "tag" in keywords_of(call):
-                return True  # DeepSpeed's, which all ranks call
-            if name.endswith("consolidated_16bit_state_dict"):
-                return True  # DeepSpeed's, too
-            if self.is_joining(CallSite(call, point)):
-                return True
+            name = site.name
             entry = self._names.entry(call.func, scope) if name in _JOINING else None
             if entry is not None and entry.rank and self._is_run_here(scope):
                 return True
         return False
+
+    def is_for_many(self, site: CallSite) -> bool:
+        """Is it a call that only processes of a run of several make, or what makes these?"""
+        call, name = site.call, site.name
+        return (
+            self._is_trainer_of_many(call, site.point)
+            or self._is_given_for_many(call, site.point.scope)
+            or (name == "save_checkpoint" and "tag" in keywords_of(call))  # DeepSpeed's
+            or name.endswith("consolidated_16bit_state_dict")  # DeepSpeed's, too
+            or self._is_joining(site)
+        )
 
     def _is_trainer_of_many(self, call: ir.Call, point: Point) -> bool:
         """Is it Lightning's ``Trainer``, for several processes that run the whole script?"""
@@ -148,7 +154,7 @@ class Signs:
             for each in call.args
         )
 
-    def is_joining(self, site: CallSite) -> bool:
+    def _is_joining(self, site: CallSite) -> bool:
         """Does a call make a process group, or something that only processes of one do?"""
         name = site.name
         joining = self._objects.catalogue.joining_names
