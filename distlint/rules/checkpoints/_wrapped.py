@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.across import origins_across
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite, is_none
 from distlint.rules.checkpoints._containers import put_into, taken_from
 
@@ -50,6 +50,7 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
 
     None as well where the file may have taken it off: ``model.module if ... else model``.
     """
+    objects = objects_across(objects.module, objects.catalogue)
     sources = list(_sources(objects, node, point))
     known = [each for each in sources if not is_none(each.origin.node)]
     origins = [each.origin for each in known]
@@ -91,12 +92,15 @@ def _sources(objects: Objects, node: ir.Expr, point: Point) -> Iterator[_Source]
         if node in followed:
             continue  # it is made from itself
         followed.add(node)
-        taken = taken_from(node, point)
+        origins = objects.origins(node, point)
+        is_open = not isinstance(node, ir.Subscript) or any(e.node is node for e in origins)
+        taken = taken_from(node, point) if is_open else None
         made = put_into(objects, taken, point) if taken is not None else []
         if made:
             left += [(objects, value, at, is_inner, True) for value, at in made]
             continue
-        for where, origin in origins_across(objects, node, point):
+        for origin in origins:
+            where = objects.at(origin.point)
             given = _given_to_wrapper(where, origin)
             if given is not None and _is_forwarded(where, origin):
                 inner = forwarded.setdefault(

@@ -432,13 +432,12 @@ def _put_in(objects: Objects, node: ir.Expr, point: Point) -> Iterator[CallSite]
         return
     for here in objects.points_in(point.scope):
         put = here.statement
-        if not isinstance(put, ir.Assign) or not isinstance(put.value, ir.Call):
-            continue
-        if _is_state(put.value) and any(
+        if isinstance(put, ir.Assign) and any(
             isinstance(target, ir.Subscript) and path_of(target.value) == path
             for target in put.targets
         ):
-            yield CallSite(put.value, here)
+            made = (each.site for each in objects.origins(put.value, here))
+            yield from (each for each in made if each is not None and _is_state(each.call))
 
 
 def _is_state(call: ir.Call) -> bool:

@@ -202,7 +202,9 @@ torch.load("model.pt", map_location="cpu", weights_only=not trusted)
             if objects.called(site) != "torch.save":
                 continue
             what = objects.argument(site, "obj", 0).value
-            if isinstance(what, (ir.Name, ir.Attribute)) and _is_module(objects, what, site):
+            if isinstance(what, (ir.Name, ir.Attribute, ir.Subscript)) and _is_module(
+                objects, what, site
+            ):
                 yield self.finding(
                     message="`torch.save` pickles the whole model, not its weights",
                     severity=Severity.INFO,

@@ -1,0 +1,5 @@
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def wrapped(net):
+    return DDP(net)
