@@ -153,8 +153,8 @@ def leaves_no_gradient(owner: object) -> bool:
 def is_bare_arm(point: Point, model: ir.Expr, node: ir.Expr) -> bool:
     """Is an expression for the runs that wrap nothing, by what stands beside it?
 
-    ``model.module.x if wrapped else model.x``, also in the arms of an ``if``, or behind one that
-    leaves: where it is wrapped, the other arm takes the model out of the wrapper.
+    ``model.module.x if wrapped else model.x``, also in the arms of an ``if``, behind one that
+    leaves, or in the handler of a ``try``: where it is wrapped, the other one takes the model out.
     """
     path = path_of(model)
     if path is None:
@@ -169,6 +169,9 @@ def is_bare_arm(point: Point, model: ir.Expr, node: ir.Expr) -> bool:
         beside = [each.body for each in here.block[: here.index] if _leaves_by_body(each)]
         if isinstance(here.owner, ir.If):
             beside.append(here.owner.orelse if here.block is here.owner.body else here.owner.body)
+        if isinstance(here.owner, ir.Try):
+            if any(here.block is handler.body for handler in here.owner.handlers):
+                beside.append(here.owner.body)
         for block in beside:
             for statement, _ in placed(block):
                 if any(_takes_out(each, path) for each in nodes_of(statement)):

@@ -11,6 +11,7 @@ from distlint.analyzer.static.guards.paths import is_own
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.checkpoints._all_ranks import on_all_ranks, on_rank_0_only
+from distlint.rules.setup._order import tests_around
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -212,7 +213,11 @@ dist.destroy_process_group()
             & module.words
         ):
             return
-        for site, guards in _reached(module, catalogue):
+        reached = list(_reached(module, catalogue))
+        kept = {name for site, _ in reached for name in _attributes(site) if not _asks(site, name)}
+        for site, guards in reached:
+            if any(_asks(site, name) and name in kept for name in _attributes(site)):
+                continue  # there is one already
             called = guards.objects.called(site)
             run = called in _RUNS
             if not run and not guards.objects.is_call_to(site, *_WRITERS):
@@ -250,6 +255,19 @@ def _reached(module: Module, catalogue: Catalogue) -> Iterator[tuple[CallSite, G
         callers = list(guards.callers(site.point.scope))
         if callers and not any(guards.leads_some(each, site) for each in callers):
             yield site, guards
+
+
+def _attributes(site: CallSite) -> Iterator[str]:
+    """The attributes that a statement gives what it calls."""
+    statement = site.point.statement
+    for target in statement.targets if isinstance(statement, ir.Assign) else ():
+        if isinstance(target, ir.Attribute):
+            yield target.attr
+
+
+def _asks(site: CallSite, name: str) -> bool:
+    """Does a test around a call ask whether an object has an attribute?"""
+    return any({"hasattr", name} <= ir.tokens_of(test) for test in tests_around(site.point))
 
 
 def _is_meant(guards: Guards, site: CallSite) -> bool:
