@@ -10,7 +10,7 @@ from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import expressions_in, expressions_of
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point, Search, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, Search, item_of, path_of
 from distlint.rules.base import Example, SourceRule, WitnessRule
 from distlint.rules.collectives._wording import WHAT
 from distlint.rules.setup._order import tests_around
@@ -361,7 +361,7 @@ def _mixed(objects: Objects) -> Iterator[tuple[CallSite, Point]]:
         for data, maker in _data_of(objects, payload, site.point):
             integers, fractions = [], []
             data, at = _outside(objects, data, maker.point)
-            path = path_of(data)
+            path = _path(data)
             bindings = Search(path, at.scope).before(at.around)[0] if path is not None else ()
             for binding in bindings:
                 if not isinstance(binding.node, ir.Expr) or binding.items or binding.rest:
@@ -374,6 +374,14 @@ def _mixed(objects: Objects) -> Iterator[tuple[CallSite, Point]]:
             if integers and fractions and all(fractions):
                 yield site, integers[0]
                 break
+
+
+def _path(data: ir.Expr) -> Path | None:
+    """The names of a variable, or of an item of a dict."""
+    if isinstance(data, ir.Subscript) and isinstance(data.index, ir.Literal):
+        owner = path_of(data.value)
+        return (*owner, item_of(str(data.index.value))) if owner is not None else None
+    return path_of(data)
 
 
 def _outside(objects: Objects, data: ir.Expr, point: Point) -> tuple[ir.Expr, Point]:

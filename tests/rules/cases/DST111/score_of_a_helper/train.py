@@ -20,3 +20,13 @@ def sent_by_a_helper():
     found = torch.tensor(found)
     send(found)
     return found
+
+
+def in_a_dict():
+    parts = {}
+    parts["best"] = 0
+    if dist.get_rank() == 0:
+        parts["best"] = score()
+    parts["best"] = torch.tensor(parts["best"])
+    dist.all_reduce(parts["best"])  # expect: DST111
+    return parts["best"]
