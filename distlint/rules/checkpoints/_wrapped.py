@@ -64,7 +64,12 @@ def wrapper_of(objects: Objects, node: ir.Expr, point: Point) -> Wrapper | None:
         is_item = any(each.is_item for each in sources)
         return replace(wrappers[0], certain=False) if is_item else _agreed(wrappers)
     if wrappers:
-        return _agreed(wrappers) if len(wrappers) == len(origins) else wrappers[0]
+        if len(wrappers) == len(origins):
+            return _agreed(wrappers)
+        # whether a method of another file wraps what an object holds, that object decides
+        is_kept = isinstance(node, ir.Attribute)
+        here = [each for each in wrappers if not is_kept or each.made_in is objects]
+        return here[0] if here else None
     names = {each.node.id if isinstance(each.node, ir.Name) else "" for each in origins}
     if len(names) == 1:  # a parameter, perhaps kept in an attribute, that is called ddp_model
         hinted = _PREFIXES.get(objects.catalogue.hint(names.pop()) or "")
