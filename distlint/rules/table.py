@@ -135,6 +135,7 @@ RESERVED: dict[str, str] = {
     "DST624": "wrapped-twice",
     "DST625": "update-on-one-rank",
     "DST626": "local-scaler",
+    "DST627": "loss-divided-twice",
     "DST701": "graph-break",
     "DST702": "dynamo-private",
     "DST703": "dynamic-shape-cudagraph",

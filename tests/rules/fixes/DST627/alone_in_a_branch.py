@@ -1,0 +1,10 @@
+from accelerate import Accelerator
+
+
+def main(args, model, loader):
+    accelerator = Accelerator(gradient_accumulation_steps=args.accumulation)
+    for batch in loader:
+        loss = model(**batch).loss
+        if args.accumulation > 1:
+            loss /= args.accumulation
+        accelerator.backward(loss)

@@ -1,0 +1,9 @@
+from accelerate import Accelerator
+
+accelerator = Accelerator(gradient_accumulation_steps=4)
+
+
+def step(model, batch):
+    loss = model(**batch).loss
+    scaled = loss / accelerator.gradient_accumulation_steps
+    accelerator.backward(scaled)
