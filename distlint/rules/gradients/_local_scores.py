@@ -45,7 +45,7 @@ def scores_of_shards(objects: Objects) -> Iterator[LocalScore]:
     """The scores of a part of the data that are averaged, or that one rank uses for all."""
     shards, told = shards_of(objects), set[int]()
     curves = (_of_curve(objects, site, shards) for site in objects.calls(_CURVES))
-    calls = objects.nodes(ir.Call) if _may_score(objects) else ()
+    calls = objects.nodes(ir.Call) if may_score(objects) else ()
     scores = (_of_samples(objects, CallSite(*each), shards) for each in calls)
     for found in (*curves, *scores):
         if found is not None and found.point.statement.site not in told:
@@ -53,7 +53,7 @@ def scores_of_shards(objects: Objects) -> Iterator[LocalScore]:
             yield found
 
 
-def _may_score(objects: Objects) -> bool:
+def may_score(objects: Objects) -> bool:
     """Is a function that computes a score known to a file, or to one that it imports?"""
     module, project = objects.module, objects.module.project
     others = map(project.catalogue_of, module.imports) if project is not None else ()

@@ -19,7 +19,7 @@ from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._flow import Flow
 from distlint.rules.gradients._gathered import gathers
-from distlint.rules.gradients._local_scores import LocalScore, scores_of_shards
+from distlint.rules.gradients._local_scores import LocalScore, may_score, scores_of_shards
 from distlint.rules.gradients._logged_parts import MEETS, logged_parts
 from distlint.rules.gradients._reduced_again import reduced_totals
 from distlint.rules.gradients._sample_counts import counted_fields
@@ -38,6 +38,17 @@ if TYPE_CHECKING:
 
 
 _WANTED = frozenset({"all_reduce", "gather", "reduce", "DataLoader"})
+
+
+def _is_sharded_near(module: Module) -> bool:
+    """May the file, or one that it imports, load data or put results together?"""
+    return any(not each.words.isdisjoint(_WANTED) for each in (module, *module.imports))
+
+
+def _may_measure(objects: Objects) -> bool:
+    """Is there a loop, or a function that computes a score?"""
+    loops = (isinstance(each.statement, (ir.For, ir.While)) for each in objects.points)
+    return may_score(objects) or any(loops)
 
 
 class LocalMetricAsGlobal(SourceRule):
@@ -319,11 +330,10 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                     effect="on several devices the value covers only the data of rank 0",
                     help="Gather the outputs first, or log a mean with `sync_dist=True`",
                 )
-        importers = module.all_importers()
-        around = (e for user in (module, *importers) for e in (user, *user.imports))
-        if all(each.words.isdisjoint(_WANTED) for each in around):
-            return
         objects = objects_across(module, catalogue)
+        if not _is_sharded_near(module):
+            if not _may_measure(objects) or not any(map(_is_sharded_near, module.all_importers())):
+                return
         for site, added in reduced_totals(objects):
             yield self.finding(
                 message="running total is reduced in every iteration",
