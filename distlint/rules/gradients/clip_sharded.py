@@ -319,7 +319,10 @@ def _backward_by(objects: Objects, clip: CallSite) -> tuple[str, ir.Expr, Point]
 
 
 def _backward_beside(objects: Objects, clip: CallSite) -> Iterator[CallSite]:
-    """The backward passes that the function of a call runs, itself or by functions it calls."""
+    """The backward passes that the function of a call runs, itself or by functions it calls.
+
+    Of the latter those that are run in any case: a test may choose who does it.
+    """
     there = objects_across(clip.point.scope.module, objects.catalogue)
     for point in there.points_in(clip.point.scope):
         for site in (CallSite(call, point) for call in calls_of(point.statement)):
@@ -329,7 +332,8 @@ def _backward_beside(objects: Objects, clip: CallSite) -> Iterator[CallSite]:
                 yield site
             elif (called := function_called(there, site)) is not None:
                 scope = called[0].scope_of(called[1])
-                yield from called[0].calls_in(scope, {"backward"}) if scope is not None else ()
+                inner = called[0].calls_in(scope, {"backward"}) if scope is not None else ()
+                yield from (each for each in inner if not any(conditions(each.point)))
 
 
 def _manager(objects: Objects, backward: CallSite) -> tuple[str, ir.Expr, Point] | None:
