@@ -66,6 +66,7 @@ RESERVED: dict[str, str] = {
     "DST213": "double-sharding",
     "DST214": "run-path-differs",
     "DST215": "process-dependent-hash",
+    "DST216": "same-noise-on-all-ranks",
     "DST301": "oom-retry-outer-object",
     "DST302": "oom-retry-no-free-memory",
     "DST303": "oom-retry-batch-size-passed",

@@ -1,0 +1,5 @@
+import torch
+
+
+def fix_seed(number):
+    torch.manual_seed(number)
