@@ -221,7 +221,7 @@ class Session:
         if self.projects:
             from distlint.rules.find import forget
 
-            forget()
+            forget(self.projects.values())
 
     def has_read(self, path: Path) -> bool:
         """Has an analysis looked at a file?"""

@@ -54,11 +54,11 @@ def find(
     )
 
 
-def forget() -> None:
+def forget(projects: Iterable[Project] = ()) -> None:
     """Drop the trees of the last files, and what was found out about them."""
     drafts.forget()
     guards.forget()
-    objects.forget()
+    objects.forget(projects)
     issued.cache_clear()
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.project import Project
-from distlint.analyzer.static.objects.objects import Objects, objects_across, objects_of
+from distlint.analyzer.static.objects.objects import Objects, forget, objects_across, objects_of
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.source.document import Document
 
@@ -155,6 +157,22 @@ def test_what_is_known_is_forgotten_with_a_file_that_changes(tmp_path: Path) -> 
     module = project.add(Document.read(tmp_path / "train.py"))
 
     assert _origins(objects_across(module, project.catalogue_of(module))) == [("lib.py", "GRU")]
+
+
+def test_what_is_known_is_let_go_of(tmp_path: Path) -> None:
+    files = {
+        "lib.py": "from torch import nn\ndef build():\n    return nn.Linear(1, 1)\n",
+        "train.py": "from lib import build\nask(build())\n",
+    }
+    project, objects = _objects(tmp_path, files)
+    assert _origins(objects)
+    kept = weakref.ref(objects)
+
+    del objects
+    forget([project])
+    gc.collect()
+
+    assert kept() is None
 
 
 def test_within_a_file_a_value_ends_at_the_call_of_another(tmp_path: Path) -> None:

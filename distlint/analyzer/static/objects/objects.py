@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from distlint.analyzer import ir
 from distlint.analyzer.project.module import Module
+from distlint.analyzer.project.project import Project
 from distlint.analyzer.static.names import Names, Scope
 from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.classes import Classes
@@ -241,7 +242,9 @@ _ALONE = _Kept()
 """For modules without a project."""
 
 
-def forget() -> None:
-    """Drop what was found out about the last modules without a project."""
+def forget(projects: Iterable[Project] = ()) -> None:
+    """Drop what was found out about the last modules of some projects, and of none."""
+    for project in projects:
+        project.memo.pop(_Kept, None)
     _ALONE.own.cache_clear()
     _ALONE.across.cache_clear()
