@@ -13,6 +13,9 @@ from distlint.analyzer.static.objects.origins import Origins
 from distlint.analyzer.static.objects.sites import CallSite, is_none
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 
+_MOST_METHODS = 64
+"""Methods of what methods have made that are followed, one after another."""
+
 
 class FrameworkCalls:
     """The dotted names of what the calls of one module call."""
@@ -33,6 +36,7 @@ class FrameworkCalls:
         self._names = index.names
         self._catalogue = index.names.catalogue
         self._called: dict[ir.Call, str] = {}
+        self._asking = 0
 
     def calls_to(self, *dotted: str) -> Iterator[CallSite]:
         """The calls of functions and classes of frameworks, by their dotted names."""
@@ -87,10 +91,14 @@ class FrameworkCalls:
         if there is not self:
             return there.called(site)
         known = self._called.get(site.call)
-        if known is None:
+        if known is None and self._asking < _MOST_METHODS:
             self._called[site.call] = ""  # the answer for an object that is made from itself
-            known = self._called[site.call] = self._name_called(site)
-        return known
+            self._asking += 1
+            try:
+                known = self._called[site.call] = self._name_called(site)
+            finally:
+                self._asking -= 1
+        return known or ""
 
     def _name_called(self, site: CallSite) -> str:
         callee, scope = site.call.func, site.point.scope
