@@ -95,6 +95,14 @@ MADE = {
         "lib.py": "from torch import nn\nnet = nn.Linear(1, 1)\n",
         "train.py": "import lib\nask(lib.net)\n",
     },
+    "an attribute of an attribute of a variable of another file": {
+        "lib.py": (
+            "from torch import nn\nclass Inner:\n    def __init__(self):\n"
+            "        self.net = nn.Linear(1, 1)\nclass Outer:\n    def __init__(self):\n"
+            "        self.inner = Inner()\nouter = Outer()\n"
+        ),
+        "train.py": "from lib import outer\nask(outer.inner.net)\n",
+    },
     "an argument of a caller": {
         "lib.py": "from torch import nn\nfrom train import start\nstart(nn.Linear(1, 1))\n",
         "train.py": "def start(net):\n    ask(net)\n",

@@ -43,6 +43,7 @@ _MAX_ORIGINS = 12
 """A value with more origins than this is a table of the program's, not an object."""
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "npu", "hpu"})
+"""Methods that put modules and tensors on a device."""
 _SAME_OBJECT = _MOVES | frozenset(
     {
         "half", "float", "double", "bfloat16", "train", "eval", "requires_grad_", "share_memory",
@@ -105,9 +106,7 @@ class Origins:
             known = tuple(dict.fromkeys(self._resolve(node, point)))
             if len(known) > _MAX_ORIGINS:
                 known = (Origin(node, point),)
-            if (
-                self._questions.cuts == cuts
-            ):  # what was cut short inside another question is not kept
+            if self._questions.cuts == cuts:  # what another question cut short is not kept
                 self._known[key] = known
         return known
 
@@ -273,9 +272,10 @@ class Origins:
             there, name, rest = imported
             key = ("variable", there, name)
             found = self._within(key, node, point, there._left_by_module(name, node, point))
+            parts = list(found)
             for attribute in rest:
-                found = (part for each in list(found) for part in self._attribute(each, attribute))
-            yield from found
+                parts = [part for each in parts for part in self._attribute(each, attribute)]
+            yield from parts
             return
         yield from self._own_path(path, node, point)
 
