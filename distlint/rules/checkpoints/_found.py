@@ -108,7 +108,7 @@ def _meets(objects: Objects, statements: list[ir.Stmt], point: Point) -> bool:
 
 def _is_in_turn(guards: Guards, point: Point, depth: int) -> bool:
     """Does one rank go first, and the others wait: by a block, or a meeting under a rank test?"""
-    if is_in_ordered_block(guards.objects, point):
+    if _is_in_block(guards.objects, point):
         return True
     for here in point.around:
         if any(map(_waits_on_some, here.block[: here.index])):
@@ -117,8 +117,18 @@ def _is_in_turn(guards: Guards, point: Point, depth: int) -> bool:
     return any(_is_in_turn(where, each.point, depth - 1) for where, each in callers)
 
 
-def is_in_ordered_block(objects: Objects, point: Point) -> bool:
-    """Do the ranks meet in a context manager around a statement: ``with rank_0_first():``?"""
+def is_in_ordered_block(guards: Guards, point: Point, depth: int = _DEPTH) -> bool:
+    """Do the ranks meet in a context manager around a statement: ``with rank_0_first():``?
+
+    Or around a call that leads to it.
+    """
+    callers = list(guards.all_callers(point.scope)) if depth else []
+    return _is_in_block(guards.objects, point) or any(
+        is_in_ordered_block(where, each.point, depth - 1) for where, each in callers
+    )
+
+
+def _is_in_block(objects: Objects, point: Point) -> bool:
     return any(
         isinstance(here.owner, ir.With)
         and any(

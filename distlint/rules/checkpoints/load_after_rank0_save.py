@@ -344,7 +344,7 @@ dist.barrier()
             point = write.site.point
             if _comes_alone(guards, Point(point.scope, write.around), _DEPTH):
                 continue
-            if is_in_ordered_block(guards.objects, point):
+            if is_in_ordered_block(guards, point):
                 continue
             use = _used_behind(guards, writers, write) or used_by_methods(guards, write)
             found = read_where_found(guards, write) if use is None else None

@@ -132,7 +132,7 @@ def _is_told(found: Journey) -> bool:
     if any(map(is_reordered_elsewhere, found.holders)):
         return True
     for objects in dict.fromkeys(holder.objects for holder in found.holders):
-        if is_set_by_hand(objects) or is_told_by_a_callback(objects):
+        if is_set_by_hand(objects):
             return True
         if _SET_EPOCH not in objects.module.words:
             continue
@@ -142,7 +142,7 @@ def _is_told(found: Journey) -> bool:
             is_same_in_each_pass(objects, site) or _is_for_another(held, site) for site in sites
         ):
             return True
-    return False
+    return any(is_told_by_a_callback(each.objects) for each in found.holders)
 
 
 def _is_for_another(held: list[Holder], site: CallSite) -> bool:

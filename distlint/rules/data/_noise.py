@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.inheritance import bases_elsewhere
 from distlint.analyzer.static.names import expressions_in
-from distlint.analyzer.static.objects.objects import Objects, objects_across
-from distlint.analyzer.static.objects.sites import CallSite, is_none
+from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
 from distlint.rules.gradients._flow import Flow
 from distlint.rules.gradients._steps import backwards
@@ -177,19 +176,12 @@ def _drops(function: ir.Function) -> bool:
 
 def _called(objects: Objects, site: CallSite) -> Iterator[tuple[Objects, ir.Function]]:
     """The functions of the project that a call may call, also of any of several classes."""
-    there, callee = objects.flow.calls.called(site) or (None, None)
+    there, callee = objects.callee_anywhere(site) or (objects, None)
     if isinstance(callee, ir.Function):
-        yield _file_of(objects, callee.module), callee
-        return
-    func = site.call.func
-    if there is not None or not isinstance(func, ir.Attribute):
-        return
-    for origin in objects.origins(func.value, site.point):
-        if origin.site is None or is_none(origin.node):
-            continue
-        _, cls = objects.flow.calls.called(origin.site) or (None, None)
-        if isinstance(cls, ir.Class):
-            yield from _methods(_file_of(objects, cls.module), cls, func.attr)
+        yield there, callee
+    elif callee is None and isinstance(site.call.func, ir.Attribute):
+        for origin in objects.origins(site.call.func.value, site.point):
+            yield from _method_of(objects, origin.site, site.call.func.attr)
 
 
 def _forward(objects: Objects, site: CallSite) -> Iterator[tuple[Objects, ir.Function]]:
@@ -202,30 +194,19 @@ def _forward(objects: Objects, site: CallSite) -> Iterator[tuple[Objects, ir.Fun
             if not isinstance(made, ir.Call) or origin.attributes or id(made) in seen:
                 continue
             seen.add(id(made))
-            _, cls = objects.flow.calls.called(CallSite(made, origin.point)) or (None, None)
-            if isinstance(cls, ir.Class):
-                yield from _methods(_file_of(objects, cls.module), cls, "forward")
-            elif ir.last_name(made.func) in _WRAPS and len(made.args) > (origin.item or 0):
+            yield from _method_of(objects, CallSite(made, origin.point), "forward")
+            if ir.last_name(made.func) in _WRAPS and len(made.args) > (origin.item or 0):
                 waiting.append((made.args[origin.item or 0].value, origin.point))
 
 
-def _methods(objects: Objects, cls: ir.Class, name: str) -> Iterator[tuple[Objects, ir.Function]]:
-    own = objects.classes.method(cls, name)
-    if own is not None:
-        yield objects, own
-        return
-    for where, base in bases_elsewhere(objects, cls):
-        if name in base.methods:
-            yield _file_of(objects, where.module.key), base.methods[name]
-            return
-
-
-def _file_of(objects: Objects, key: str) -> Objects:
-    project = objects.module.project
-    module = project.by_key(key) if project is not None and key != objects.module.key else None
-    if module is None or project is None:
-        return objects
-    return objects_across(module, project.catalogue_of(module))
+def _method_of(
+    objects: Objects, made: CallSite | None, name: str
+) -> Iterator[tuple[Objects, ir.Function]]:
+    """A method of the object that a call makes of a class of the project."""
+    there, cls = (objects.callee_anywhere(made) if made is not None else None) or (objects, None)
+    method = there.method_anywhere(cls, name) if isinstance(cls, ir.Class) else None
+    if method is not None:
+        yield method
 
 
 # ---- what draws

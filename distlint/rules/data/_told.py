@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import calls_elsewhere, calls_within, objects_in
@@ -86,19 +87,23 @@ def may_be_told(objects: Objects, sampler: Made) -> bool:
 
     Or does it set what that would set?
     """
-    if is_set_by_hand(objects) or is_told_by_a_callback(objects):
+    if is_set_by_hand(objects):
         return True
-    if _SET_EPOCH not in objects.module.words:
-        return False
     sites = list(objects.calls({_SET_EPOCH}))
-    return not sites or not all(
-        is_same_in_each_pass(objects, site) or _is_told_to_another(objects, site, sampler)
-        for site in sites
-    )
+    if _SET_EPOCH in objects.module.words and not (
+        sites
+        and all(
+            is_same_in_each_pass(objects, site) or _is_told_to_another(objects, site, sampler)
+            for site in sites
+        )
+    ):
+        return True
+    return is_told_by_a_callback(objects)
 
 
+@lru_cache(maxsize=64)
 def is_told_by_a_callback(objects: Objects) -> bool:
-    """Does a method of another file, which nothing calls by name, tell its argument the epoch?
+    """Does a function of another file, which nothing calls by name, tell its argument the epoch?
 
     Of a hook it is not known which sampler it is given.
     """
@@ -112,14 +117,21 @@ def is_told_by_a_callback(objects: Objects) -> bool:
 
 def _is_on_argument_of_a_hook(objects: Objects, site: CallSite) -> bool:
     function, func = site.point.scope.function, site.call.func
-    if function is None or not function.owner or not isinstance(func, ir.Attribute):
+    if function is None or not isinstance(func, ir.Attribute):
         return False
-    given = {each.name for each in function.params[1:]}
-    nodes = (each.node for each in objects.origins(func.value, site.point))
-    if all(given.isdisjoint(ir.names_in(each)) for each in nodes if isinstance(each, ir.Expr)):
+    given = {each.name for each in function.params[1 if function.owner else 0 :]}
+    origins = objects.origins(func.value, site.point)
+    if given.isdisjoint(path[0] for each in origins if (path := _taken_from(each.node))):
         return False
     called = any(True for _ in calls_within(objects, function))
     return not called and next(calls_elsewhere(objects.module, function), None) is None
+
+
+def _taken_from(node: ir.Expr | ir.Function | ir.Class) -> Path | None:
+    """What an attribute is taken from: ``run`` of ``run.loader``, ``getattr(run, "loader")``."""
+    if isinstance(node, ir.Call) and ir.last_name(node.func) == "getattr" and node.args:
+        return _taken_from(node.args[0].value)
+    return path_of(node) if isinstance(node, ir.Expr) else None
 
 
 def same_epoch_calls(objects: Objects, sampler: Made) -> Iterator[CallSite]:

@@ -267,15 +267,8 @@ def _seeds_torch(objects: Objects, site: CallSite, depth: int) -> bool:
     entry = objects.catalogue.lookup(objects.called(site) or "?")
     if entry is not None and entry.seed is not None:
         return "torch" in entry.seed.streams
-    _, callee = objects.flow.calls.called(site) or (None, None)
-    if not isinstance(callee, ir.Function) or not depth:
-        return False
-    project = objects.module.project
-    module = project.by_key(callee.module) if project is not None else None
-    if module is None or project is None:
-        return False
-    there = objects_across(module, project.catalogue_of(module))
-    scope = there.scope_of(callee)
+    there, callee = objects.function_called(site) or (objects, None)
+    scope = there.scope_of(callee) if callee is not None and depth else None
     return scope is not None and any(
         _seeds_torch(there, each, depth - 1)
         for each in seedings(there)

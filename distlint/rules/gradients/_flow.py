@@ -17,7 +17,7 @@ from distlint.analyzer.static.names import (
 )
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, Point, item_of, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, place_of
 from distlint.rules.setup._order import tests_around
 
 _TOLD = frozenset({"update", "append", "extend", "add"})
@@ -32,15 +32,6 @@ _DEPTH = 3
 
 _Moves = tuple[dict[Path, set[Path]], dict[Path, set[Path]]]
 _KNOWN: WeakKeyDictionary[Objects, dict[int, _Moves]] = WeakKeyDictionary()
-
-
-def place_of(node: ir.Expr | None) -> Path | None:
-    """A variable, an attribute, or an item of a dict: ``("scores", "[f1]")``."""
-    if isinstance(node, ir.Subscript):
-        owner = place_of(node.value)
-        key = node.index.value if isinstance(node.index, ir.Literal) else None
-        return (*owner, item_of(key)) if owner is not None and isinstance(key, str) else None
-    return path_of(node)
 
 
 def places_bound(target: ir.Expr) -> Iterator[Path]:

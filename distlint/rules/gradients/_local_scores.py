@@ -10,9 +10,9 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import Point, place_of
 from distlint.catalogue.catalogue import Catalogue
-from distlint.rules.gradients._flow import Flow, kept, place_of
+from distlint.rules.gradients._flow import Flow, kept
 from distlint.rules.gradients._shard_means import Shards, collected_in, shards_of, used_at
 
 _DEPTH = 3

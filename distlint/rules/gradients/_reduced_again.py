@@ -8,8 +8,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import expressions_in, expressions_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path
-from distlint.rules.gradients._flow import place_of
+from distlint.analyzer.static.reaching_definitions import Path, place_of
 from distlint.rules.gradients._gathered import is_loop
 from distlint.rules.gradients._summed_over_ranks import adds_up
 

@@ -12,11 +12,10 @@ from distlint.analyzer.static.guards.rank_tests import asks_rank
 from distlint.analyzer.static.names import Scope, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite, Origin
-from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of, place_of
 from distlint.rules.data._shards import own_shard_of
 from distlint.rules.gradients._flow import (
     Flow,
-    place_of,
     places_bound,
     used_by_callers,
     used_by_one,

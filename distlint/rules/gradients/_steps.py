@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.journeys import function_called
+from distlint.analyzer.static.names import names_given
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, path_of
@@ -63,15 +64,21 @@ def passed_backward(objects: Objects) -> Iterator[tuple[Backward, Backward]]:
     """
     for site in (CallSite(*each) for each in objects.nodes(ir.Call)):
         there, function = function_called(objects, site) or (objects, None)
-        if function is None or BACKWARD.isdisjoint(function.tokens):
+        scope = there.scope_of(function) if function is not None else None
+        if function is None or scope is None or BACKWARD.isdisjoint(function.tokens):
             continue
-        for inner in backwards(there, there.scope_of(function)):
+        for inner in backwards(there, scope):
             param = next((p for p in function.params if path_of(inner.loss) == (p.name,)), None)
-            if param is not None and inner.site.point.scope.function is function:
+            if param is not None and not _is_bound_again(there, scope, param.name):
                 position = there.flow.calls.position(function, param)
                 passed = objects.argument(site, param.name, position).value
                 if passed is not None:
                     yield Backward(site, passed), inner
+
+
+def _is_bound_again(objects: Objects, scope: Scope, name: str) -> bool:
+    """Does a function give its parameter another value?"""
+    return any(name in names_given(each.statement) for each in objects.points_in(scope))
 
 
 def torch_clips(objects: Objects) -> Iterator[CallSite]:

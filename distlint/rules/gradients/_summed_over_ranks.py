@@ -10,8 +10,8 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.names import Scope, calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Path, Point
-from distlint.rules.gradients._flow import Flow, kept, place_of
+from distlint.analyzer.static.reaching_definitions import Path, Point, place_of
+from distlint.rules.gradients._flow import Flow, kept
 from distlint.rules.gradients._shard_means import inner_of, quotients, summed_in
 from distlint.rules.training import loops_around
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import calls_of, expressions_in
 from distlint.analyzer.static.objects.objects import Objects
-from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
-from distlint.rules.gradients._flow import Flow, kept, place_of, places_bound
+from distlint.analyzer.static.reaching_definitions import Path, Point, path_of, place_of
+from distlint.rules.gradients._flow import Flow, kept, places_bound
 from distlint.rules.gradients._logged_parts import MEETS
 from distlint.rules.gradients._shard_means import (
     Shards,

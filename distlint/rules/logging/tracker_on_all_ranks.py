@@ -214,9 +214,9 @@ dist.destroy_process_group()
         ):
             return
         reached = list(_reached(module, catalogue))
-        kept = {name for site, _ in reached for name in _attributes(site) if not _asks(site, name)}
+        kept = {name for site, _ in reached for name in _kept_as(site) if not _asks(site, name)}
         for site, guards in reached:
-            if any(_asks(site, name) and name in kept for name in _attributes(site)):
+            if any(_asks(site, name) and name in kept for name in _kept_as(site)):
                 continue  # there is one already
             called = guards.objects.called(site)
             run = called in _RUNS
@@ -257,17 +257,15 @@ def _reached(module: Module, catalogue: Catalogue) -> Iterator[tuple[CallSite, G
             yield site, guards
 
 
-def _attributes(site: CallSite) -> Iterator[str]:
-    """The attributes that a statement gives what it calls."""
+def _kept_as(site: CallSite) -> list[str]:
+    """The last names of what a statement gives what it calls."""
     statement = site.point.statement
-    for target in statement.targets if isinstance(statement, ir.Assign) else ():
-        if isinstance(target, ir.Attribute):
-            yield target.attr
+    return [*map(ir.last_name, statement.targets)] if isinstance(statement, ir.Assign) else []
 
 
 def _asks(site: CallSite, name: str) -> bool:
-    """Does a test around a call ask whether an object has an attribute?"""
-    return any({"hasattr", name} <= ir.tokens_of(test) for test in tests_around(site.point))
+    """Does a test around a call ask for what it would give: ``not hasattr``, ``is None``?"""
+    return any(name in ir.tokens_of(test) for test in tests_around(site.point))
 
 
 def _is_meant(guards: Guards, site: CallSite) -> bool:

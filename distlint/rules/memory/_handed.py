@@ -9,7 +9,7 @@ from distlint.analyzer import ir
 from distlint.analyzer.static.arguments import passed_by_name, run_by
 from distlint.analyzer.static.names import Scope, names_given
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.rules.gradients._steps import BACKWARD, Backward, backwards
+from distlint.rules.gradients._steps import Backward, passed_backward
 
 if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
@@ -26,11 +26,9 @@ def may_go_backward(module: Module) -> bool:
 
 def handed_over(objects: Objects) -> Iterator[Backward]:
     """The calls of functions that go backward on what they are given."""
-    for site, where, scope, given in _runs(objects, objects.nodes(ir.Call), BACKWARD):
-        for backward in backwards(where, scope):
-            loss = _argument(given, backward.loss)
-            if loss is not None and "detach_" not in ir.block_tokens(scope.body):
-                yield Backward(site, loss)
+    for backward, inner in passed_backward(objects):
+        if "detach_" not in ir.block_tokens(inner.site.point.scope.body):
+            yield backward
 
 
 def method_calls(objects: Objects, scope: Scope, name: str) -> Iterator[tuple[CallSite, ir.Expr]]:

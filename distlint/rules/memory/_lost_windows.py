@@ -164,8 +164,8 @@ def _may_be_emptied(objects: Objects, loop: Loop, point: Point) -> bool:
     """May a function that the loop calls empty the gradients?"""
     for statement, _ in placed(loop.body):
         for call in calls_of(statement):
-            _, callee = objects.flow.calls.called(CallSite(call, point)) or (None, None)
-            if isinstance(callee, ir.Function) and not _EMPTIES.isdisjoint(callee.tokens):
+            called = objects.function_called(CallSite(call, point))
+            if called is not None and not _EMPTIES.isdisjoint(called[1].tokens):
                 return True
             if "zero" in ir.last_name(call.func) or "reset" in ir.last_name(call.func):
                 return True
@@ -209,10 +209,9 @@ def _sends_elsewhere(objects: Objects, passes: list[CallSite]) -> bool:
     known = [each.call for each in passes]
     for each in objects.points_in(passes[0].point.scope):
         for call in calls_of(each.statement):
-            _, callee = objects.flow.calls.called(CallSite(call, each)) or (None, None)
-            if isinstance(callee, ir.Function) and call not in known:
-                if not BACKWARD.isdisjoint(callee.tokens):
-                    return True
+            called = objects.function_called(CallSite(call, each)) if call not in known else None
+            if called is not None and not BACKWARD.isdisjoint(called[1].tokens):
+                return True
     return False
 
 
@@ -276,9 +275,9 @@ def _is_unprepared(objects: Objects, made: CallSite) -> bool:
 
 def _takes_over(objects: Objects, site: CallSite) -> bool:
     """May a call prepare an optimizer, or hand it on? A scheduler only keeps it."""
-    _, callee = objects.flow.calls.called(site) or (None, None)
-    if isinstance(callee, ir.Function):
-        return not _calls_methods_only(callee)
+    called = objects.function_called(site)
+    if called is not None:
+        return not _calls_methods_only(called[1])
     return "sched" not in site.name.lower() and not objects.called(site).startswith(
         "torch.optim.lr_scheduler."
     )

@@ -198,14 +198,11 @@ def is_class_on_cpu(objects: Objects, site: CallSite, *, otherwise: bool = False
 
     ``otherwise`` is the answer for what is not in sight.
     """
-    _, cls = objects.flow.calls.called(site) or (None, None)
+    where, cls = objects.callee_anywhere(site) or (objects, None)
     if not isinstance(cls, ir.Class):
         return otherwise
     if not cls.bases and not otherwise:
         return False
-    project = objects.module.project
-    home = (project.by_key(cls.module) if project is not None else None) or objects.module
-    where = objects_in(home) if project is not None else objects
     classes = [*where.classes.with_bases(cls), *(c for _, c in bases_elsewhere(where, cls))]
     return all(MOVES.isdisjoint(m.tokens) for each in classes for m in each.methods.values())
 
@@ -255,7 +252,7 @@ def _may_move(objects: Objects, site: CallSite, point: Point) -> bool:
     """May what a call calls move what it is given?"""
     if _LOOKS.match(site.name) or site.name in _PASSES_ON or not site.call.args:
         return False
-    _, callee = objects.flow.calls.called(site) or (None, None)
+    _, callee = objects.callee_anywhere(site) or (objects, None)
     if isinstance(callee, ir.Function):
         return callee is not point.scope.function and any(
             token in MOVES or _MAY_MOVE.search(token) for token in callee.tokens

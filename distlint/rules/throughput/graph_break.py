@@ -194,16 +194,16 @@ def _breaks_in(
 
     Functions that are called are compiled as well, but those with a decorator, perhaps.
     """
-    for point in objects.at(Point(scope, ())).points_in(scope):
+    for point in objects.in_file(scope.module).points_in(scope):
         if _is_not_compiled(point):
             continue
         for call in calls_of(point.statement):
             site = CallSite(call, point)
             what = _breaks(objects.at(point), site)
-            there, callee = objects.flow.calls.called(site) or (objects.flow, None)
+            there, callee = objects.function_called(site) or (objects, None)
             if what:
                 yield call, what, site
-            elif isinstance(callee, ir.Function) and callee not in seen and depth:
+            elif callee is not None and callee not in seen and depth:
                 seen.add(callee)
                 inner = there.scope_of(callee) if not callee.decorators else None
                 if inner is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from weakref import WeakKeyDictionary
@@ -23,7 +23,7 @@ from distlint.analyzer.static.guards.rank_tests import (
 )
 from distlint.analyzer.static.kept_values import assignments
 from distlint.analyzer.static.names import Scope, placed
-from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.source.requirements import is_beside
@@ -43,9 +43,6 @@ _DEPTH = 4
 
 Elsewhere = Callable[[ir.Function], "list[tuple[RankFlags, CallSite]]"]
 """The calls of a function of the module in other files, with the flags of these."""
-
-
-_MOVES = frozenset({"to", "cuda", "cpu"})
 
 
 class RankFlags:
@@ -104,21 +101,16 @@ class RankFlags:
         """May a name that is tested for truth stand for a rank test?"""
         name = ir.last_name(flag)
         if isinstance(flag, ir.Name) and scope.has_param(name):
-            return "best" not in name and not self._is_given_alike(name, scope, depth)
+            if not self._is_given_alike(name, scope, depth):
+                return "best" not in name
+            bound = [each for each in self._assignments.to(name) if each[1].scope is scope]
+            return self._any_may_differ(name, bound, depth)
         if (name, id(scope.function)) in self._raised:
             return True
         if isinstance(flag, ir.Attribute) and self._is_set_by_rank(name):
             return True
-        for value, where in self._assignments.to(name):
-            if any(RANK.search(t) or _MANY.search(t) for t in _words_of_truth(value)):
-                return True
-            if isinstance(value, ir.Name) and where.scope.has_param(value.id):
-                if not depth or not self._is_given_alike(value.id, where.scope, depth - 1):
-                    return True
-                continue
-            if depth and isinstance(value, (ir.Name, ir.Attribute)) and ir.last_name(value) != name:
-                if self._flag_may_differ(value, where.scope, depth - 1):
-                    return True
+        if self._any_may_differ(name, self._assignments.to(name), depth):
+            return True
         path = path_of(flag)
         if path is not None and len(path) > 1 and scope.has_param(path[0]):
             if not self._assignments.to(name) and self._is_raised_beside(name):
@@ -130,6 +122,39 @@ class RankFlags:
         ):
             return True
         return self._module.aliases.get(name, name) in self._flags_elsewhere
+
+    def _any_may_differ(
+        self, name: str, bound: Sequence[tuple[ir.Expr, Point]], depth: int
+    ) -> bool:
+        """May what is assigned to a name be that of some ranks?"""
+        for value, where in bound:
+            if any(RANK.search(t) or _MANY.search(t) for t in ir.tokens_of(value)):
+                if not self._is_object(value, where):
+                    return True
+            if isinstance(value, ir.Name) and where.scope.has_param(value.id):
+                if not depth or not self._is_given_alike(value.id, where.scope, depth - 1):
+                    return True
+                continue
+            if depth and isinstance(value, (ir.Name, ir.Attribute)) and ir.last_name(value) != name:
+                if self._flag_may_differ(value, where.scope, depth - 1):
+                    return True
+        return False
+
+    def _is_object(self, value: ir.Expr, point: Point) -> bool:
+        """Is a value made of a class, and so there on all ranks: ``DDP(net, device_ids=[rank])``?
+
+        Or is it what another variable holds, moved to a device?
+        """
+        if not isinstance(value, ir.Call):
+            return False
+        objects = objects_across(self._module, self._objects.catalogue)
+        return all(
+            each.site.name[:1].isupper()
+            if each.site is not None
+            else isinstance(each.node, (ir.Name, ir.Attribute))
+            and not may_name_rank(ir.tokens_of(each.node))
+            for each in objects.origins(value, point)
+        )
 
     @cached_property
     def _flags_elsewhere(self) -> frozenset[str]:
@@ -243,19 +268,6 @@ class RankFlags:
             if not isinstance(value, ir.Literal) or value.value
         ]
         return bool(places) and all(under_rank_test(where.around) for where in places)
-
-
-def _words_of_truth(value: ir.Expr) -> frozenset[str]:
-    """The words that say when a value is true: not what an object is made with.
-
-    ``DDP(model, device_ids=[rank])`` is there on all ranks.
-    """
-    while isinstance(value, ir.Call) and isinstance(value.func, ir.Attribute):
-        if value.func.attr not in _MOVES:
-            break
-        value = value.func.value
-    is_object = isinstance(value, ir.Call) and ir.last_name(value.func)[:1].isupper()
-    return frozenset() if is_object else ir.tokens_of(value)
 
 
 _FLAGS: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()

@@ -52,7 +52,7 @@ class Callees:
         func = site.call.func
         if isinstance(func, ir.Attribute):
             there, cls = self._class_of(func.value, site.point) or (self._origins, None)
-            method = there.calls._method(cls, func.attr) if cls is not None else None
+            method = there.calls.method(cls, func.attr) if cls is not None else None
             if method is not None:
                 return method
         elif isinstance(func, ir.Name) and func.id in self._own_names:
@@ -69,7 +69,7 @@ class Callees:
     def _called_object(self, site: CallSite) -> tuple[Origins, ir.Function] | None:
         """The ``__call__`` of the object that a call calls."""
         there, cls = self._class_of(site.call.func, site.point) or (self._origins, None)
-        return there.calls._method(cls, _CALL) if cls is not None else None
+        return there.calls.method(cls, _CALL) if cls is not None else None
 
     @cached_property
     def _has_callable_objects(self) -> bool:
@@ -80,7 +80,7 @@ class Callees:
             for cls in module.classes.values()
         )
 
-    def _method(self, cls: ir.Class, name: str) -> tuple[Origins, ir.Function] | None:
+    def method(self, cls: ir.Class, name: str) -> tuple[Origins, ir.Function] | None:
         """The method of a class, also one that it inherits from another file."""
         own = self._classes.method(cls, name)
         if own is not None:

@@ -90,9 +90,10 @@ class Objects:
 
     def at(self, point: Point) -> Objects:
         """The objects of the file that a statement stands in."""
-        return self._in(point.scope.module)
+        return self.in_file(point.scope.module)
 
-    def _in(self, module: Module) -> Objects:
+    def in_file(self, module: Module) -> Objects:
+        """The objects of another file of the project, or of the same one."""
         if module is self.module or module.project is None:
             return self
         return objects_across(module, module.project.catalogue_of(module))
@@ -181,12 +182,17 @@ class Objects:
     def callee_anywhere(self, site: CallSite) -> tuple[Objects, ir.Function | ir.Class] | None:
         """The function, method or class that a call calls, and the objects of its file."""
         found = self.flow.calls.called(site)
-        return (self._in(found[0].module), found[1]) if found is not None else None
+        return (self.in_file(found[0].module), found[1]) if found is not None else None
 
     def function_called(self, site: CallSite) -> tuple[Objects, ir.Function] | None:
         """The same for a function or a method."""
         there, callee = self.callee_anywhere(site) or (self, None)
         return (there, callee) if isinstance(callee, ir.Function) else None
+
+    def method_anywhere(self, cls: ir.Class, name: str) -> tuple[Objects, ir.Function] | None:
+        """The method of a class of the module, which may be inherited from another file."""
+        found = self.flow.calls.method(cls, name)
+        return (self.in_file(found[0].module), found[1]) if found is not None else None
 
     def params_given(
         self, function: ir.Function, site: CallSite

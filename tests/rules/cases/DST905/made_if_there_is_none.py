@@ -16,6 +16,19 @@ class Trainer:
             self.writer = SummaryWriter(self.args.log_dir)
 
 
+class Asking:
+    def __init__(self, args):
+        dist.init_process_group("nccl")
+        self.args = args
+        self.board = SummaryWriter(self.args.log_dir)  # expect: DST905
+
+    def fit(self):
+        if self.board is None:
+            self.board = SummaryWriter(self.args.log_dir)
+        if not getattr(self, "board", None):
+            self.board = SummaryWriter(self.args.log_dir)
+
+
 class Late:
     def __init__(self, args):
         dist.init_process_group("nccl")
@@ -29,3 +42,4 @@ class Late:
 def main(args):
     Trainer(args).fit()
     Late(args).fit()
+    Asking(args).fit()

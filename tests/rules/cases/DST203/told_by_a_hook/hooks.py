@@ -1,0 +1,2 @@
+def reshuffle(run, epoch):
+    run.loader.sampler.set_epoch(epoch)
