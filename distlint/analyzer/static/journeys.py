@@ -309,10 +309,13 @@ def given_to(objects: Objects, site: CallSite, argument: ir.Argument) -> Holder 
 
 
 def function_called(objects: Objects, site: CallSite) -> tuple[Objects, ir.Function] | None:
-    """The function of the project that a call calls, of whatever file, and the objects of that."""
-    callee = objects.callee(site)
-    if callee is not None:
-        return (objects, callee) if isinstance(callee, ir.Function) else None
+    """The function of the project that a call calls, of whatever file, and the objects of that.
+
+    For a class of another file, its constructor.
+    """
+    found = objects.function_called(site)
+    if found is not None or objects.callee(site) is not None:
+        return found
     there = function_elsewhere(objects, site)
     return (objects_in(there[0]), there[1]) if there is not None else None
 
