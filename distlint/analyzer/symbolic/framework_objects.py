@@ -119,7 +119,8 @@ def returned(
         # a framework that makes the loader divides the data
         is_loader = machine.catalogue.subclass_of(kind, DATA_LOADER)
         marks = frozenset({"sharded"}) if is_loader else frozenset[str]()
-        made.append(v.obj(kind, oid, inner if index == 0 else None, marks))
+        # how many batches it has does not depend on what this rank has put in
+        made.append(v.obj(kind, oid, inner if index == 0 and not is_loader else None, marks))
     return made[0] if len(made) == 1 else v.seq("tuple", made)
 
 
