@@ -141,11 +141,7 @@ def _add_fixing(parser: argparse.ArgumentParser, *, always: bool) -> None:
             metavar="=REASON",
             help="add a suppression comment (with REASON) to every finding",
         )
-    group.add_argument(
-        "--unsafe-fixes",
-        action=argparse.BooleanOptionalAction,
-        help="apply unsafe fixes, which may change behaviour beyond the bug",
-    )
+    options.add_unsafe_fixes(group)
     group.add_argument(
         "--exit-non-zero-on-fix",
         action="store_true",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +27,7 @@ def run(arguments: Sequence[str]) -> int:
     chosen = parser().read(arguments)
     path, row = _target(chosen.target)
     codes = None if chosen.code is None else _codes(chosen.code)
-    known = _reproducers(path, options.resolver(chosen, runs_rules=True))
+    known = _reproducers(path, options.resolver(chosen, runs_rules=True), chosen)
     known = [each for each in known if codes is None or each.finding.code in codes]
     found = [each for each in known if row in {None, _row(each)}]
     from distlint.output.style import printer
@@ -41,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     if chosen.output_file is not None:
         _write(found, chosen.output_file)
     if chosen.run:
-        return _run(found, out)
+        return _run(found, out, is_fixed=chosen.fixed)
     for each in found:
         if each.script is None or chosen.output_file is None:
             _show(each, len(found) == 1, out)
@@ -52,7 +53,11 @@ def _row(each: Reproducer) -> int:
     return each.finding.place.span.row
 
 
-def _reproducers(path: Path, resolver: Resolver) -> list[Reproducer]:
+def _reproducers(path: Path, resolver: Resolver, chosen: Namespace) -> list[Reproducer]:
+    if chosen.fixed:
+        from distlint.confirm.repaired import repaired_in
+
+        return repaired_in(path, resolver, chosen.unsafe_fixes)
     from distlint.confirm.reproducers import reproducers_in
 
     return reproducers_in(path, resolver)
@@ -124,25 +129,27 @@ def _codes(word: str) -> frozenset[str]:
     raise ConfigError(unknown_rule(word))
 
 
-def _run(found: Sequence[Reproducer], out: Printer) -> int:
-    from distlint.confirm.run import VERDICTS, confirmed
+def _run(found: Sequence[Reproducer], out: Printer, *, is_fixed: bool) -> int:
+    from distlint.confirm.run import AFTER_FIX, VERDICTS, Verdicts, confirmed
     from distlint.harness.cluster import missing
 
     lacking = missing()
     if lacking is not None:
         raise ConfigError(f"--run executes the scripts under gloo: {lacking}")
-    are_confirmed = True
+    verdicts: Verdicts = AFTER_FIX if is_fixed else VERDICTS
+    as_expected = True
     for each in confirmed(found):
-        are_confirmed = are_confirmed and each.is_confirmed
         if each.effect is None:
             out.line(_place(each.reproducer), "no script: ", each.reproducer.reason)
+            as_expected = False
             continue
-        verdict, what = VERDICTS[each.effect]
-        style = "bold green" if each.is_confirmed else "bold yellow"
+        verdict, what = verdicts[each.effect]
+        as_expected = as_expected and not verdict.startswith("not ")
+        style = "bold yellow" if verdict.startswith("not ") else "bold green"
         out.line(_place(each.reproducer), (verdict, style), f", {what}")
         for ranks, end in each.ends:
             out.line(f"    {ranks}: {end}")
-    return OK if are_confirmed else FINDINGS
+    return OK if as_expected else FINDINGS
 
 
 def _place(each: Reproducer) -> str:
@@ -162,6 +169,12 @@ def parser() -> Parser:
     parser.add_argument(
         "--run", action="store_true", help="execute the scripts under gloo (needs torch)"
     )
+    parser.add_argument(
+        "--fixed",
+        action="store_true",
+        help="write the script of the fixed source instead, in which all ranks finish",
+    )
+    options.add_unsafe_fixes(parser)
     parser.add_argument(
         "-o",
         "--output-file",

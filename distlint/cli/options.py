@@ -56,6 +56,14 @@ def add_output_format(
         )
 
 
+def add_unsafe_fixes(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--unsafe-fixes",
+        action=argparse.BooleanOptionalAction,
+        help="apply unsafe fixes, which may change behaviour beyond the bug",
+    )
+
+
 def add_configuration(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("configuration")
     group.add_argument(

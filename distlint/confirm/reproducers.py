@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ from distlint.analyzer.symbolic.rank_execution import Trace
 from distlint.analyzer.symbolic.state import OPAQUE
 from distlint.confirm.collectives import CannotWrite
 from distlint.confirm.observed import Observed
-from distlint.confirm.script import Script, write
+from distlint.confirm.script import Heading, Script, write
 from distlint.confirm.simulation import issued
 from distlint.engine import documents
 from distlint.engine.check import Session
@@ -49,13 +51,24 @@ def reproducers_in(
     Raises:
         ConfigError: if the file cannot be read or parsed, or is a notebook.
     """
+    with script_at(path) as document:
+        return reproducers(document, session or Session(resolver), resolver.of_file(path))
+
+
+@contextmanager
+def script_at(path: Path) -> Iterator[Document]:
+    """The script at a path, to be analysed.
+
+    Raises:
+        ConfigError: if the file cannot be read or parsed, or is a notebook.
+    """
     try:
         document = documents.read(path)
         if isinstance(document, Notebook):
             raise ConfigError(f"{display(path)}: reproducers are written for scripts only")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the checked code are for other tools
-            return reproducers(document, session or Session(resolver), resolver.of_file(path))
+            yield document
     except DocumentError as error:
         raise unreadable(path, error) from None
     except (OSError, ValueError) as error:
@@ -86,7 +99,13 @@ def _reproducer(finding: Finding, proof: Proof, main: Module, locators: Locators
         return Reproducer(finding, reason="a file on the way cannot be read")
 
 
-def script_of(finding: Finding, proof: Proof, main: Module, locators: Locators) -> Script:
+def script_of(
+    finding: Finding,
+    proof: Proof,
+    main: Module,
+    locators: Locators,
+    heading: Heading | None = None,
+) -> Script:
     """The script, which issues on each rank what the replay has issued there.
 
     Raises:
@@ -94,7 +113,7 @@ def script_of(finding: Finding, proof: Proof, main: Module, locators: Locators) 
     """
     if any(event.kind == OPAQUE for trace in proof.traces for event in trace.events):
         raise CannotWrite("a call that may communicate is not followed")
-    script = write(finding, main, proof, Observed.of(proof.traces), locators)
+    script = write(finding, main, proof, Observed.of(proof.traces), locators, heading)
     for trace in proof.traces:
         if not _agrees(script, trace):
             raise CannotWrite(f"rank {trace.rank} would not do the same in a script")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,7 @@ from distlint.confirm.script import Script
 from distlint.harness.cluster import Cluster, Effect, Outcome, RankOutcome
 
 Verdict = Literal["confirmed", "not confirmed"]
+Verdicts = Mapping[Effect, tuple[str, str]]
 
 VERDICTS: dict[Effect, tuple[Verdict, str]] = {
     "hang": ("confirmed", "the ranks wait for each other"),
@@ -19,6 +20,12 @@ VERDICTS: dict[Effect, tuple[Verdict, str]] = {
     "finishes": ("not confirmed", "the script finishes"),
 }
 """What the end of a script says about the finding."""
+
+AFTER_FIX: dict[Effect, tuple[Literal["fixed", "not fixed"], str]] = {
+    **{effect: ("not fixed", what) for effect, (_, what) in VERDICTS.items()},
+    "finishes": ("fixed", "all ranks finish"),
+}
+"""What the end of a script of the fixed source says about the fix."""
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,24 @@ class Script:
     """What of the source these lines stand for."""
 
 
+@dataclass(frozen=True)
+class Heading:
+    """What is said of a script at its begin."""
+
+    about: str
+    """The state in which it shows what the finding is about."""
+    expected: str
+    source: str = "source"
+    """Which source its lines stand for."""
+
+
 def write(
-    finding: Finding, main: Module, proof: Proof, observed: Observed, locators: Locators
+    finding: Finding,
+    main: Module,
+    proof: Proof,
+    observed: Observed,
+    locators: Locators,
+    heading: Heading | None = None,
 ) -> Script:
     """The script for a finding in a module.
 
@@ -47,7 +63,8 @@ def write(
     writer = Writer(observed, locators, main.key, Collectives(proof.divergence, observed.ranks))
     body = writer.entry(Unit(main, None), proof.entry)
     functions = writer.written.values()
-    lines = list(_header(finding, writer, [*chain(*functions, body)]))
+    heading = heading or _hanging(finding)
+    lines = list(_header(finding, heading, writer, [*chain(*functions, body)]))
     for function in functions:
         lines += [EMPTY, EMPTY, *function]
     lines += [EMPTY, EMPTY, *body]
@@ -57,8 +74,12 @@ def write(
     return Script("\n".join(line.text for line in lines) + "\n", observed.ranks, sites, notes)
 
 
-def _header(finding: Finding, writer: Writer, lines: Lines) -> Iterator[Line]:
-    yield from (Line(0, text) for text in _docstring(finding, writer.observed.ranks))
+def _hanging(finding: Finding) -> Heading:
+    return Heading("", finding.explanation.effect if finding.explanation is not None else "")
+
+
+def _header(finding: Finding, heading: Heading, writer: Writer, lines: Lines) -> Iterator[Line]:
+    yield from (Line(0, text) for text in _docstring(finding, heading, writer.observed.ranks))
     code = [line.code for line in lines]
     yield EMPTY
     if any(line.startswith("@contextlib") for line in code):
@@ -85,15 +106,15 @@ def _header(finding: Finding, writer: Writer, lines: Lines) -> Iterator[Line]:
             yield table
 
 
-def _docstring(finding: Finding, ranks: int) -> Iterator[str]:
+def _docstring(finding: Finding, heading: Heading, ranks: int) -> Iterator[str]:
     place = finding.place
-    effect = finding.explanation.effect if finding.explanation is not None else ""
-    yield f'"""{finding.code} at {_plain(display(place.path))}:{place.span.row}, to run.'
+    about = f" {heading.about}" if heading.about else ""
+    yield f'"""{finding.code} at {_plain(display(place.path))}:{place.span.row}{about}, to run.'
     yield ""
     for text in (
         f"Run:      torchrun --nproc-per-node {ranks} THIS_FILE",
-        f"Expected: {effect}.",
-        "Each line stands for the line of the source that is named beside it.",
+        f"Expected: {heading.expected}.",
+        f"Each line stands for the line of the {heading.source} that is named beside it.",
     ):
         yield from wrap(_plain(text), WIDTH, subsequent_indent=" " * 10)
     yield '"""'

@@ -30,7 +30,10 @@ class EditMoves:
 
     def offset(self, place: Place) -> int:
         """Where a place of the text starts in the new one."""
-        offset = self.lines.offset(place.span.row, place.span.column)
+        return self.moved(self.lines.offset(place.span.row, place.span.column))
+
+    def moved(self, offset: int) -> int:
+        """Where an offset of the text is in the new one."""
         moved = offset
         for start, end, length in self.edits:
             if end <= offset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from distlint.confirm.repaired import repaired
 from distlint.confirm.reproducers import Reproducer, reproducers
 from distlint.engine import documents
 from distlint.engine.check import Session
@@ -19,6 +20,13 @@ def written(source: str, name: str = "train.py") -> list[Reproducer]:
     resolver = Resolver(Overrides(isolated=True), NOWHERE)
     document = documents.from_bytes(source.encode(), NOWHERE / name)
     return reproducers(document, Session(resolver), resolver.of_file(document.path))
+
+
+def written_after_fixes(source: str, *, unsafe: bool | None = True) -> list[Reproducer]:
+    """The same for what fixes make of the script."""
+    resolver = Resolver(Overrides(isolated=True), NOWHERE)
+    document = documents.from_bytes(source.encode(), NOWHERE / "train.py")
+    return repaired(document, resolver, resolver.of_file(document.path), unsafe)
 
 
 def bad_examples() -> dict[str, str]:

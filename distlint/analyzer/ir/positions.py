@@ -42,6 +42,11 @@ class Locator:
         """The node of a site; a decorator or an item of a with has one of its own."""
         return self._nodes[site]
 
+    @property
+    def count(self) -> int:
+        """How many sites the file has."""
+        return len(self._nodes)
+
     def range_of(self, node: cst.CSTNode) -> CodeRange:
         """Rows from 1 and columns from 0 of a node, without whitespace and its own brackets."""
         return self._ranges[node]

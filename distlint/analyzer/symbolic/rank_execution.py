@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +73,11 @@ def answers_of(trace: Trace, since: int = 0) -> Iterator[tuple[DecisionPoint, Un
             value, outcome = value.args[0], not outcome
         if isinstance(value, Unknown):
             yield spot, value, outcome
+
+
+def answered(trace: Trace) -> dict[DecisionPoint, bool]:
+    """How a rank has answered where it was asked, the last time."""
+    return {spot: outcome for spot, _, outcome in answers_of(trace)}
 
 
 class RankExecution:
@@ -264,13 +269,16 @@ class DecisionOracle:
     Where calls are followed deeper, other values stand in the same tests.
     """
 
-    def __init__(self, executions: Iterable[RankExecution]) -> None:
-        self.decided = {
-            execution.trace.rank: {
-                spot: outcome for spot, _, outcome in answers_of(execution.trace)
-            }
-            for execution in executions
-        }
+    def __init__(
+        self, decided: Mapping[int, Mapping[DecisionPoint, bool]], *, leaves: bool = False
+    ) -> None:
+        self.decided = decided
+        self.leaves = leaves
+        """Are blocks left where nothing was decided? Otherwise ranks stay in them."""
+
+    @classmethod
+    def of(cls, traces: Iterable[Trace]) -> DecisionOracle:
+        return cls({trace.rank: answered(trace) for trace in traces})
 
     def answer(self, execution: RankExecution, need: BranchUndecided) -> bool | None:
         """What was decided at the place where a rank is now."""
@@ -283,7 +291,10 @@ class DecisionOracle:
         if answer is None and isinstance(statement, ir.While):
             answer = execution.turned.get(statement, execution.default)
             execution.turned[statement] = not answer
-        return _staying(statement) if answer is None else answer
+        if answer is not None:
+            return answer
+        stays = _staying(statement)
+        return stays if stays is None else stays is not self.leaves
 
 
 def _spot(frame: Frame, site: int, turns: Iterations, atom: Unknown) -> DecisionPoint:

@@ -73,8 +73,26 @@ def look_into(
     with context.aside():
         executions, _ = _replayed(context, start, divergence)
     with context.aside(depth, budget):
-        executions, heads = _replayed(context, start, divergence, DecisionOracle(executions))
+        guide = DecisionOracle.of(execution.trace for execution in executions)
+        executions, heads = _replayed(context, start, divergence, guide)
     return _divergence_of(context, executions, heads, divergence)
+
+
+def rerun(
+    context: ExecutionContext, start: State, guide: DecisionOracle
+) -> tuple[tuple[Trace, ...], list[Event]]:
+    """All ranks of a program under decisions that are given, and where ranks get stuck if so.
+
+    What is not given is false, and loops have one turn.
+
+    Raises:
+        OverBudget: when it takes too many steps.
+    """
+    nothing = Divergence((0, 1), (None, None), {}, 0)
+    executions = _executions(context, start, nothing, "B", False, guide)
+    heads = stuck(executions) or ()
+    traces = tuple(execution.trace for execution in executions)
+    return traces, [event for event in heads if event is not None]
 
 
 def probe(
@@ -88,7 +106,7 @@ def probe(
     Raises:
         OverBudget: when it takes too many steps.
     """
-    guide = DecisionOracle(())
+    guide = DecisionOracle({})
     assumed: list[Known] = [{}]
     for number, assumption in enumerate(assumed):
         divergence = Divergence((0, 1), (None, None), assumption, 0)
