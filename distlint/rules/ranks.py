@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from distlint.catalogue.entries import Entry
 
 _INIT = "torch.distributed.init_process_group"
+_COUNT = ("torch.cuda.device_count",)
 _CONVERSIONS = ("int", "str")
 _MAX_CONVERSIONS = 4
 
@@ -57,6 +58,60 @@ def is_read_as_size(objects: Objects, origin: Origin, value: str) -> bool:
     """Is a value this number of processes, such as the world size, read from the same?"""
     entry = _source(objects, origin)
     return entry is not None and entry.uniform is not None and entry.uniform.value == value
+
+
+def is_global_rank(objects: Objects, origin: Origin) -> bool:
+    """Is a value the rank among the processes of all nodes?"""
+    return is_read_as(objects, origin, "global")
+
+
+def is_local_rank(objects: Objects, origin: Origin) -> bool:
+    """Is a value the number of the process on its node?
+
+    Read from a library, from the environment, from an option that the launcher passes, or computed
+    as ``rank % torch.cuda.device_count()``.
+    """
+    if is_read_as(objects, origin, "local"):
+        return True
+    made, named = origin.node, origin.attributes
+    if isinstance(made, ir.Binary) and made.op == "%" and not named and origin.item is None:
+        return every(objects, made.left, origin.point, is_global_rank) and every(
+            objects, made.right, origin.point, is_local_count
+        )
+    if not isinstance(made, ir.Call) or len(named) != 1 or origin.item not in (None, 0):
+        return False
+    known = objects.catalogue.rank_name(named[0])
+    parses = ir.last_name(made.func) in ("parse_args", "parse_known_args")
+    return parses and known is not None and (known.scope, known.test) == ("local", None)
+
+
+def is_rank_variable(objects: Objects, name: str, scope: str) -> bool:
+    """Is it the name of a variable in which a launcher gives the rank of this scope?"""
+    return _is_rank(objects.catalogue.env(name), scope)
+
+
+def is_world_size(objects: Objects, origin: Origin) -> bool:
+    """Is a value the number of processes of all nodes?"""
+    return is_read_as_size(objects, origin, "world_size")
+
+
+def is_local_count(objects: Objects, origin: Origin) -> bool:
+    """Is a value the number of processes, or of GPUs, of this node?"""
+    site = origin.site
+    return is_read_as_size(objects, origin, "local_world_size") or (
+        site is not None and objects.at(site.point).called(site) in _COUNT
+    )
+
+
+def every(
+    objects: Objects,
+    node: ir.Expr | None,
+    point: Point,
+    kind: Callable[[Objects, Origin], bool],
+) -> bool:
+    """Is a number of this kind, wherever it comes from?"""
+    found = list(values(objects, node, point)) if node is not None else []
+    return bool(found) and all(kind(objects, origin) for origin in found)
 
 
 def _source(objects: Objects, origin: Origin) -> Entry | None:

@@ -110,6 +110,7 @@ RESERVED: dict[str, str] = {
     "DST515": "init-failure-ignored",
     "DST516": "spawn-without-guard",
     "DST517": "bound-on-one-rank",
+    "DST518": "local-rank-as-rank",
     "DST601": "manual-softmax",
     "DST602": "log-of-softmax",
     "DST603": "manual-nll",

@@ -7,19 +7,26 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import TypeVar, cast
 
 from distlint.source.document import digest
+from distlint.source.nodes import starts_several_nodes
 from distlint.source.numbers import version_numbers
 
 _FILES = ("requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "Pipfile")
 _OF_CONDA = "*environment*.y*ml"
 _PROSE = ("README*", "INSTALL*", "Dockerfile*", "install*.sh")
+_OF_LAUNCHES = (
+    "*.sh", "*.bash", "*.slurm", "*.sbatch", "*.sub", "*.job", "README*", "*.md", "*.yaml",
+    "*.yml", "Makefile",
+)  # fmt: skip
 _LOCKS = ("Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock")
 _MAX_SIZE = 200_000
 _MAX_FOLDERS = 2_000
+_MAX_LAUNCHES = 1_000
 _MAX_LOCK = 4_000_000
 _PYTHON = re.compile(r"(?:requires-python|python_requires)\s*=\s*[\"']?([^\"'#\n]*)")
 _AT_LEAST = re.compile(r"(?:>=?|~=|==|^=)\s*(\d+(?:\.\d+)*)")
@@ -289,6 +296,34 @@ def is_launched_with(file: Path, words: str, settings: str) -> bool:
         for command in _launches(script, file.name)
     ]
     return bool(found) and all(found)
+
+
+@_question
+def runs_on_several_nodes(file: Path) -> bool:
+    """Does a launch line, a text for readers or a configuration of its repository do so?
+
+    Scripts in Python count if they stand beside the file.
+    """
+    folders = list(_folders(file))
+    found = _others(file, "*.py")
+    if not (folders[-1] / ".git").exists():
+        found += [path for kind in _OF_LAUNCHES for path in _others(file, kind)]
+    else:
+        found += _matching_below(folders[-1], _OF_LAUNCHES)
+    return any(starts_several_nodes(text) for path in found for text in _read(path))
+
+
+def _matching_below(root: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    """The files of a repository with such names, the first so many."""
+    count = 0
+    for number, (folder, inner, names) in enumerate(os.walk(root)):
+        inner[:] = sorted(name for name in inner if name[0] != ".")
+        for name in sorted(names):
+            if any(fnmatch(name, pattern) for pattern in patterns):
+                yield Path(folder, name)
+                count += 1
+        if number == _MAX_FOLDERS or count > _MAX_LAUNCHES:
+            return
 
 
 def _scripts(file: Path) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
@@ -39,6 +40,14 @@ def parts_taken(objects: Objects) -> Iterator[Part]:
             for one, other in ((node.left, node.rights[0]), (node.rights[0], node.left)):
                 if isinstance(one, ir.Binary) and one.op == "%":
                     yield point, other, one.right
+
+
+def is_left_out(passed: Passed) -> bool:
+    """Is nothing passed, or what stands for it: None, -1?"""
+    value = passed.value
+    if isinstance(value, ir.Unary) and isinstance(value.value, ir.Literal):
+        return value.op == "-" and value.value.value == 1
+    return passed.absent or (isinstance(value, ir.Literal) and value.value in (None, -1))
 
 
 def _given(objects: Objects, site: CallSite) -> Part | None:

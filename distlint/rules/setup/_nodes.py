@@ -71,12 +71,13 @@ def _is_one_node(objects: Objects, demand: Demand) -> bool:
         return False
     left, right, point = demand.left, demand.right, demand.point
     if isinstance(right, ir.Literal):
-        return right.value in (1, "1") and _is_number_of_nodes(objects, left, point)
+        return right.value in (1, "1") and is_number_of_nodes(objects, left, point)
     sizes = (_size_read(objects, left, point), _size_read(objects, right, point))
     return sizes == ("WORLD_SIZE", "LOCAL_WORLD_SIZE")
 
 
-def _is_number_of_nodes(objects: Objects, node: ir.Expr, point: Point) -> bool:
+def is_number_of_nodes(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is a value the number of nodes, by the name of its variable or option?"""
     named = _size_read(objects, node, point) or ir.last_name(node)
     return _NODES.fullmatch(named) is not None
 

@@ -11,28 +11,24 @@ from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Point
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.ranks import is_read_as, is_read_as_size, values
-from distlint.rules.setup._node_shards import parts_taken
+from distlint.rules.ranks import every, is_global_rank, is_local_count, is_local_rank
+from distlint.rules.setup._node_shards import is_left_out
 from distlint.rules.setup._nodes import SPAWNS, is_for_one_node, is_launched_on_one_node
 from distlint.rules.setup._order import inits, is_test
 from distlint.rules.training import samplers
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
-    from distlint.analyzer.static.objects.arguments import Passed
     from distlint.analyzer.static.objects.objects import Objects
-    from distlint.analyzer.static.objects.sites import Origin
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.training import Made
     from distlint.source.document import Document
 
 _COUNT = ("torch.cuda.device_count",)
-_TRAINING = frozenset({"backward", "zero_grad", "IterableDataset", "Trainer", "DataLoader"})
-_LOST = "each node reads the same shards, and the others are not read"
 _SHARES = re.compile(r"batch|accum|grad|world|steps|lr$|learning_rate", re.IGNORECASE)
 _WORLD = re.compile(r"(^|_)world_?size$", re.IGNORECASE)
 _SIZES = frozenset({"WORLD_SIZE", "get_world_size"})
@@ -64,31 +60,22 @@ class DeviceCountAsWorldSize(SourceRule):
     `device_count()` is the number of GPUs visible on this node, not the number of ranks. On two
     nodes it is half the world size; in a job that uses fewer GPUs than are visible, it is larger
     than the world size. The effective batch size then silently differs from the one that was asked
-    for. A sampler with the local rank takes the same shards of the data on each node, and those of
-    the other ranks are never read.
+    for.
 
     ## What is reported
 
     `batch_size // torch.cuda.device_count()`, and the like for accumulation steps and learning
     rates, in a script that also uses `WORLD_SIZE` or `get_world_size()`. Also a
-    `DistributedSampler` with
-
-    - `rank=local_rank`, read from `LOCAL_RANK`, from a library or from an option that the launcher
-      passes, if the number of replicas is the world size;
-    - `num_replicas=torch.cuda.device_count()`, if the rank is that among all processes.
-
-    And a part of the data that the local rank selects, out of as many as the world size:
-    `data[local_rank::world_size]`, `range(local_rank, len(data), world_size)`,
-    `dataset.shard(world_size, local_rank)`, `split_dataset_by_node` and
-    `if step % world_size == local_rank`. As info in a file that neither trains nor loads
-    batches, such as for inference, which is often run on one node.
+    `DistributedSampler` with `num_replicas=torch.cuda.device_count()`, if the rank is that among
+    all processes; [DST518](local-rank-as-rank.md) reports one with the local rank.
 
     ## What is not reported
 
-    - Both numbers of a sampler or part are those of the node: each node then reads all of the
-      data, which may be its own.
-    - The process group is given the local rank, the file starts its processes with `mp.spawn`, or
-      it runs on one node only, for the reasons that [DST504](global-rank-as-device.md) has.
+    - Both numbers of a sampler are those of the node: each node then reads all of the data, which
+      may be its own.
+    - Samplers, if the process group is given the local rank, the file starts its processes with
+      `mp.spawn`, or it runs on one node only, for the reasons that
+      [DST504](global-rank-as-device.md) has.
     - The file uses neither `WORLD_SIZE` nor `get_world_size()`, or it uses `DataParallel` or
       `mp.spawn`.
     - The count is used as a number of processes, workers, devices or nodes.
@@ -108,7 +95,6 @@ class DeviceCountAsWorldSize(SourceRule):
     code = "DST513"
     name = "device-count-as-world-size"
     severity = Severity.WARNING
-    exceptions = (Severity.INFO,)
 
     good = (
         Example(
@@ -197,26 +183,6 @@ if int(os.environ.get("RANK", -1)) != -1:
 """,
         ),
         Example(
-            title="The local rank in a sampler",
-            effect="static",
-            why_static="it shows on two nodes only",
-            code="""\
-import os
-
-import torch
-import torch.distributed as dist
-from torch.utils.data import DataLoader, DistributedSampler
-
-
-def loader(data):
-    local_rank = int(os.environ["LOCAL_RANK"])
-    torch.cuda.set_device(local_rank)
-    dist.init_process_group("nccl")
-    sampler = DistributedSampler(data, rank=local_rank)  # expect: DST513
-    return DataLoader(data, batch_size=32, sampler=sampler)
-""",
-        ),
-        Example(
             title="Batch size divided by the GPUs of a node",
             effect="static",
             why_static="it shows with GPUs on two nodes only",
@@ -240,32 +206,13 @@ print(dist.get_world_size())
 dist.destroy_process_group()
 """,
         ),
-        Example(
-            title="Files by the local rank",
-            effect="static",
-            why_static="it shows on two nodes only",
-            code="""\
-import os
-
-import torch
-import torch.distributed as dist
-from torch.utils.data import DataLoader, TensorDataset
-
-
-def loader(files):
-    local_rank = int(os.environ["LOCAL_RANK"])
-    dist.init_process_group("gloo")
-    mine = files[local_rank :: dist.get_world_size()]  # expect: DST513
-    return DataLoader(TensorDataset(torch.cat([torch.load(file) for file in mine])))
-""",
-        ),
     )
 
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         if SPAWNS.isdisjoint(module.words):
-            yield from self._by_local_numbers(objects_across(module, catalogue), document, locators)
+            yield from self._of_samplers(objects_across(module, catalogue), document, locators)
         words = module.words
         near = words.union(*(each.words for each in module.imports))
         if "device_count" not in near or not _OTHERS.isdisjoint(words):
@@ -285,107 +232,40 @@ def loader(files):
                     help="Use `dist.get_world_size()`",
                 )
 
-    def _by_local_numbers(
+    def _of_samplers(
         self, objects: Objects, document: Document, locators: Locators
     ) -> Iterator[Finding]:
-        """Samplers and parts of the data by the numbers of the node."""
-        found = [
-            (each.site.point, each.call.site, f"`DistributedSampler` is given {wrong[0]}", wrong[1])
-            for each in (samplers(objects) if "DistributedSampler" in objects.module.words else ())
-            if (wrong := _of_node(each))
-        ]
-        found += [
-            (point, point.statement.site, "the local rank selects a part of the data", _LOST)
-            for point in _parts_of_node(objects)
-        ]
+        if "DistributedSampler" not in objects.module.words:
+            return
+        found = [each.site for each in samplers(objects) if _takes_local_count(each)]
         if not found or is_for_one_node(objects) or _joins_by_local_rank(objects):
             return
         if is_launched_on_one_node(objects.module):
             return
-        trains = not objects.module.tokens.isdisjoint(_TRAINING)
-        for point, site, message, effect in found:
-            if not is_test(document, point):
-                is_sampler = "Sampler" in message
+        for site in found:
+            if not is_test(document, site.point):
                 yield self.finding(
-                    message=message,
-                    severity=Severity.WARNING if is_sampler or trains else Severity.INFO,
-                    place=locators.of(objects.module.key).place(site),
-                    effect=f"with several nodes, {effect}",
-                    help="Leave out `num_replicas` and `rank`: the process group has both"
-                    if is_sampler
-                    else "Use the global rank: `dist.get_rank()`",
+                    message="`DistributedSampler` is given the number of local GPUs",
+                    severity=Severity.WARNING,
+                    place=locators.of(objects.module.key).place(site.call.site),
+                    effect="with several nodes, ranks from that number on raise an error",
+                    help="Leave out `num_replicas` and `rank`: the process group has both",
                 )
 
 
-def _parts_of_node(objects: Objects) -> Iterator[Point]:
-    """Where data are divided by the world size, and the local rank says which part to take."""
-    if "local" not in " ".join(objects.module.words).lower():
-        return
-    seen: set[int] = set()
-    for point, which, of in parts_taken(objects):
-        numbers = [list(values(objects, each, point)) for each in (which, of)]
-        if all(numbers) and all(_is_local_rank(objects, each) for each in numbers[0]):
-            if all(_is_world_size(objects, each) for each in numbers[1]):
-                if point.statement.site not in seen:
-                    seen.add(point.statement.site)
-                    yield point
-
-
-def _of_node(sampler: Made) -> tuple[str, str] | None:
-    """Which number of the node a sampler takes for that of the job, and what comes of it."""
+def _takes_local_count(sampler: Made) -> bool:
+    """Is a sampler given the number of local GPUs, and the rank among all processes?"""
     objects, point = sampler.objects, sampler.site.point
     replicas, rank = sampler.option("num_replicas"), sampler.option("rank")
-    if _is_every(objects, rank, point, _is_local_rank):
-        if _is_default(replicas) or _is_every(objects, replicas, point, _is_world_size):
-            return "the local rank", _LOST
-    elif _is_every(objects, replicas, point, _is_local_count):
-        if _is_default(rank) or _is_every(objects, rank, point, _is_global_rank):
-            return "the number of local GPUs", "ranks from that number on raise an error"
-    return None
-
-
-def _is_default(passed: Passed) -> bool:
-    none = isinstance(passed.value, ir.Literal) and passed.value.value is None
-    return passed.absent or none
-
-
-def _is_every(
-    objects: Objects, passed: Passed, point: Point, kind: Callable[[Objects, Origin], bool]
-) -> bool:
-    found = list(values(objects, passed.value, point)) if passed.value is not None else []
-    return bool(found) and all(kind(objects, origin) for origin in found)
-
-
-def _is_local_rank(objects: Objects, origin: Origin) -> bool:
-    if is_read_as(objects, origin, "local"):
-        return True
-    call, named = origin.node, origin.attributes
-    if not isinstance(call, ir.Call) or len(named) != 1 or origin.item not in (None, 0):
-        return False
-    known = objects.catalogue.rank_name(named[0])
-    parses = ir.last_name(call.func) in ("parse_args", "parse_known_args")
-    return parses and known is not None and (known.scope, known.test) == ("local", None)
-
-
-def _is_global_rank(objects: Objects, origin: Origin) -> bool:
-    return is_read_as(objects, origin, "global")
-
-
-def _is_world_size(objects: Objects, origin: Origin) -> bool:
-    return is_read_as_size(objects, origin, "world_size")
-
-
-def _is_local_count(objects: Objects, origin: Origin) -> bool:
-    site = origin.site
-    return is_read_as_size(objects, origin, "local_world_size") or (
-        site is not None and objects.called(site) in _COUNT
+    return every(objects, replicas.value, point, is_local_count) and (
+        is_left_out(rank) or every(objects, rank.value, point, is_global_rank)
     )
 
 
 def _joins_by_local_rank(objects: Objects) -> bool:
     """Is the local rank the one in the group as well, so that there is one node only?"""
     return any(
-        _is_every(objects, objects.argument(site, "rank", 4), site.point, _is_local_rank)
+        every(objects, objects.argument(site, "rank", 4).value, site.point, is_local_rank)
         for site in inits(objects)
     )
 

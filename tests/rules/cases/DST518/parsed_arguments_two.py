@@ -19,7 +19,7 @@ def main():
     parser = HfArgumentParser((ModelArgs, TrainingArguments))
     m, t = parser.parse_args_into_dataclasses()
     ds = list(range(10))
-    sampler = DistributedSampler(ds, t.world_size, t.local_rank)  # expect: DST513
+    sampler = DistributedSampler(ds, t.world_size, t.local_rank)  # expect: DST518
     loader = DataLoader(ds, sampler=sampler)
     for epoch in range(3):
         sampler.set_epoch(epoch)

@@ -9,22 +9,22 @@ dist.init_process_group("nccl")
 
 
 def of_environment(data):
-    return DistributedSampler(data, rank=int(os.environ["LOCAL_RANK"]))  # expect: DST513
+    return DistributedSampler(data, rank=int(os.environ["LOCAL_RANK"]))  # expect: DST518
 
 
 def with_the_world(data):
     local = int(os.getenv("LOCAL_RANK", "0"))
-    return DistributedSampler(data, dist.get_world_size(), local)  # expect: DST513
+    return DistributedSampler(data, dist.get_world_size(), local)  # expect: DST518
 
 
 def of_slurm(data):
     size = int(os.environ["SLURM_NTASKS"])
     rank = int(os.environ["SLURM_LOCALID"])
-    return DistributedSampler(data, num_replicas=size, rank=rank)  # expect: DST513
+    return DistributedSampler(data, num_replicas=size, rank=rank)  # expect: DST518
 
 
 def of_torch(data):
-    return DistributedSampler(data, rank=dist.get_node_local_rank())  # expect: DST513
+    return DistributedSampler(data, rank=dist.get_node_local_rank())  # expect: DST518
 
 
 class Data:
@@ -32,7 +32,7 @@ class Data:
         self.data, self.rank = data, rank
 
     def sampler(self):
-        return DistributedSampler(self.data, None, self.rank)  # expect: DST513
+        return DistributedSampler(self.data, None, self.rank)  # expect: DST518
 
 
 Data([1], int(os.environ["LOCAL_RANK"])).sampler()
@@ -45,4 +45,4 @@ def options():
 
 
 args = options()
-sampler = DistributedSampler([1], rank=args.local_rank, shuffle=True)  # expect: DST513
+sampler = DistributedSampler([1], rank=args.local_rank, shuffle=True)  # expect: DST518

@@ -16,10 +16,10 @@ class Own(transformers.TrainingArguments):
 
 
 def main():
-    parser = transformers.HfArgumentParser((ModelArgs, Own))
-    m, args = parser.parse_args_into_dataclasses()
+    parser = HfArgumentParser(TrainingArguments)
+    args = parser.parse_args_into_dataclasses()[0]
     ds = list(range(10))
-    sampler = DistributedSampler(ds, rank=args.local_rank)  # expect: DST513
+    sampler = DistributedSampler(ds, rank=args.local_rank)  # expect: DST518
     loader = DataLoader(ds, sampler=sampler)
     for epoch in range(3):
         sampler.set_epoch(epoch)

@@ -1,0 +1,13 @@
+import argparse
+import os
+
+import torch
+import torch.distributed as dist
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--world_size", type=int)
+parser.add_argument("--gpus", type=int)
+args = parser.parse_args()
+local_rank = int(os.environ["LOCAL_RANK"])
+size = 2
+dist.init_process_group("nccl", rank=local_rank, world_size=size)
