@@ -93,6 +93,7 @@ RESERVED: dict[str, str] = {
     "DST414": "mkdir-on-all-ranks",
     "DST415": "download-on-all-ranks",
     "DST416": "bare-state-in-wrapper",
+    "DST417": "objects-in-checkpoint",
     "DST501": "missing-record",
     "DST502": "device-not-set",
     "DST503": "missing-destroy",

@@ -16,6 +16,7 @@ WORDS: dict[str, list[str]] = {
     "DST406": [r"torch\.save\("],
     "DST409": [r"torch\.save\("],
     "DST412": [r"torch\.load\("],
+    "DST417": [r"torch\.load\("],
     "DST505": ["CUDA_VISIBLE_DEVICES"],
     "DST506": [
         "MASTER_PORT",

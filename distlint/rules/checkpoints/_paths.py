@@ -85,6 +85,15 @@ def same_path(left: ir.Expr, right: ir.Expr) -> bool:
     )
 
 
+def file_name(path: ir.Expr) -> str:
+    """The name of the file that a path ends with, if it is written down."""
+    pieces = _text(path)
+    last = pieces[-1] if pieces else ""
+    if not isinstance(last, str) or (len(pieces) > 1 and "/" not in last):
+        return ""
+    return last.rpartition("/")[2]
+
+
 def _text(path: ir.Expr) -> list[str | ir.Expr]:
     """The pieces of a path: text, and expressions for what is not known."""
     found: list[str | ir.Expr] = []

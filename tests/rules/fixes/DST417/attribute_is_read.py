@@ -1,0 +1,15 @@
+import argparse
+
+import torch
+
+args = argparse.ArgumentParser().parse_args()
+
+
+def save(model, epoch):
+    torch.save({"model": model, "epoch": epoch, "args": args}, "last.pt")
+
+
+def resume(model, path):
+    state = torch.load(path)
+    model.load_state_dict(state["model"])
+    return state["epoch"], state["args"].lr
