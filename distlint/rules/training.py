@@ -202,6 +202,32 @@ def names_of(site: CallSite) -> tuple[str, ...]:
     return tuple(path[-1] for path in paths if path is not None)
 
 
+def is_named_for_evaluation(site: CallSite) -> bool:
+    """Do the names that a call's result is kept under speak of validation or of testing?
+
+    Of variables, of a list or dict that it is put into, and of its key there.
+    """
+    return any(map(is_evaluation, (*names_of(site), *_kept_under(site))))
+
+
+def _kept_under(site: CallSite) -> Iterator[str]:
+    """The containers that a statement puts into what a call makes, and the keys."""
+    statement = site.point.statement
+    for target in statement.targets if isinstance(statement, ir.Assign) else ():
+        if isinstance(target, ir.Subscript):
+            yield ir.last_name(target.value)
+            if isinstance(target.index, ir.Literal):
+                yield str(target.index.value)
+    for node in nodes_of(statement):
+        if isinstance(node, ir.DictDisplay):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if value is site.call and isinstance(key, ir.Literal):
+                    yield str(key.value)
+        elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+            if any(each.value is site.call for each in node.args):
+                yield ir.last_name(node.func.value)
+
+
 def loops_around(point: Point) -> Iterator[ir.For | ir.While]:
     """The loops of its function that a statement stands in, the innermost first."""
     for here in reversed(point.around):
@@ -231,8 +257,13 @@ def goes_elsewhere(objects: Objects, made: Made) -> bool:
     given = {loader.options.call for loader in loaders(objects)}
     passed = [made.call]
     for call in passed:  # grows meanwhile
-        for site, _ in objects.uses.passed_to(call):
+        for site in (
+            *(each for each, _ in objects.uses.passed_to(call)),
+            *objects.uses.passed_within(call),
+        ):
             if site.name in ONLY_LOOKS or site.call in given or objects.callee(site) is not None:
+                continue
+            if objects.puts_in(site):
                 continue
             if goes_through_argument(objects, site) or site.name in NAMESPACES:
                 passed += [site.call] if site.call not in passed else []

@@ -247,6 +247,31 @@ def test_a_pair_that_is_made_anew_of_its_own_items() -> None:
     assert any(getattr(origin.node, "value", None) == 0 for origin in origins)
 
 
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("held[key] = DataLoader(1)\nfor k, x in held.items():\n    probe(x)", "1"),
+        ("held[key] = DataLoader(1)\nfor x in tqdm(held.values()):\n    probe(x)", "1"),
+        ("held[key] = DataLoader(1)\nprobe(held[other])", "1"),
+        ("held.update(a=DataLoader(1))\nfor k in held:\n    probe(held[k])", "1"),
+        ("row.append(DataLoader(1))\nfor n, x in enumerate(row):\n    probe(x)", "1"),
+        ("row.append(DataLoader(1))\nrow += [DataLoader(2)]\nprobe(row[-1])", "12"),
+        ("row.append(DataLoader(1))\nfor x, y in zip(keys, row):\n    probe(y)", "1"),
+        ("row = [DataLoader(1) for k in keys]\nfor x in sorted(row):\n    probe(x)", "1"),
+        ("held = {k: DataLoader(1) for k in keys}\nprobe(held[k])", "1"),
+        ("def put(d):\n    d[k] = DataLoader(1)\nput(held)\nprobe(held[k])", "1"),
+        ("row.append(DataLoader(1))\nrow.append(DataLoader(2))\nprobe(row[0])", "12"),
+        ("held[key] = DataLoader(1)\nfor k in held:\n    probe(k)", ""),
+        ("other[key] = DataLoader(1)\nfor x in held.values():\n    probe(x)", ""),
+        ("row.append(DataLoader(1))\nprobe(row[1:])", ""),
+    ],
+)
+def test_what_a_container_holds(source: str, found: str) -> None:
+    followed = Followed(f"from tqdm import tqdm\nheld, other = {{}}, {{}}\nrow = []\n{source}\n")
+    (probed,) = followed.probed()
+    assert {each for each in probed if "DataLoader" in each} == {f"DataLoader({n})" for n in found}
+
+
 CONTAINERS = """\
 def walk(x):
     if isinstance(x, dict):

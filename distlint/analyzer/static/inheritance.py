@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import objects_in
 from distlint.analyzer.static.objects.objects import Objects
-from distlint.analyzer.static.objects.sites import Origin
+from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
 
 
@@ -42,3 +42,23 @@ def inherited(objects: Objects, node: ir.Expr, point: Point) -> Iterator[tuple[O
         return
     for where, base in bases_elsewhere(objects, cls):
         yield from ((where, origin) for origin in where.attribute(base, path[1:]))
+
+
+def calls_by_bases(objects: Objects, method: ir.Function) -> Iterator[tuple[Objects, CallSite]]:
+    """The calls in base classes, of whatever file, that a method of a derived one stands in for.
+
+    class Trainer:                  # of another file
+        def run(self):
+            for epoch in range(9):
+                self.train_epoch()
+    """
+    cls = objects.classes.by_method.get(method)
+    if cls is None:
+        return
+    own = [(objects, each) for each in objects.classes.with_bases(cls) if each is not cls]
+    for where, base in (*own, *bases_elsewhere(objects, cls)):
+        for caller in base.methods.values():
+            scope = where.scope_of(caller) if method.name in caller.tokens else None
+            for site in where.calls_in(scope, {method.name}) if scope is not None else ():
+                if path_of(site.call.func) == ("self", method.name):
+                    yield where, site

@@ -13,6 +13,9 @@ Path = tuple[str, ...]
 ELEMENT = -1
 """The item of a value that a loop goes through."""
 
+VALUE = -2
+"""What a container has under some key: an item of a list, a value of a dict."""
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -164,7 +167,8 @@ class Search:
             return self._filled(statement.value, point)
         elif isinstance(statement, ir.AugAssign):
             if self._match(statement.target, statement.value) is not None:
-                return [Binding(None, point)], True
+                is_same = isinstance(statement.value, (ir.Display, ir.Comprehension))
+                return [Binding(None, point)], not is_same  # a list that has grown
         elif isinstance(statement, ir.Define):
             if self.path == (statement.function.name,):
                 return [Binding(statement.function, point)], True
@@ -246,6 +250,12 @@ class Search:
                 return [Binding(argument.value, point)], True
         given = [argument.value for argument in call.args if not argument.keyword]
         return [Binding(value, point, (), self.path[-1:]) for value in given], False
+
+    def taken_by(self, target: ir.Expr, iterable: ir.Expr) -> tuple[int, ...] | None:
+        """Which item the path is of what a loop over something gets; None if it is none."""
+        match = self._match(target, iterable, (ELEMENT,))
+        known = match is not None and match.value is iterable and not match.rest
+        return match.items if match is not None and known else None
 
     def _match(self, target: ir.Expr, value: ir.Expr, items: tuple[int, ...] = ()) -> _Match | None:
         """How a target binds the path, if it does."""

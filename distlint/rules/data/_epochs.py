@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from distlint.analyzer import ir
+from distlint.analyzer.static.inheritance import calls_by_bases
 from distlint.analyzer.static.names import expressions_in, nodes_of, placed
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of
@@ -19,11 +20,10 @@ from distlint.rules.training import (
     draws_from,
     evaluates,
     goes_elsewhere,
-    is_evaluation,
+    is_named_for_evaluation,
     iterations,
     loaders,
     loops_around,
-    names_of,
     repeats,
 )
 
@@ -83,7 +83,7 @@ def epochs_of(objects: Objects, sampler: Made) -> Iterator[Epochs]:
     for loader in loaders(objects):
         if (
             draws_from(loader, sampler)
-            and not any(is_evaluation(name) for name in names_of(loader.site))
+            and not is_named_for_evaluation(loader.site)
             and not goes_elsewhere(objects, loader)
         ):
             yield from epochs_over(objects, loader, sampler)
@@ -93,7 +93,7 @@ def epochs_over(objects: Objects, loader: Made, made: Made) -> Iterator[Epochs]:
     """The loops over epochs of a loader, outside of those in which ``made`` is made anew."""
     for use in iterations(objects, loader):
         if not evaluates(use) and not passes_over(use.statement):
-            for loop in _repeated(objects, use, made, _DEPTH):
+            for loop in _repeated(objects, use, loader, made, _DEPTH):
                 yield Epochs(loop, use, loader)
     for use, inner in comprehensions_over(objects, loader):
         if not evaluates(use) and _is_repeated_inside(use.statement, inner):
@@ -126,16 +126,21 @@ def _is_range(iterable: ir.Expr) -> bool:
     return isinstance(iterable, ir.Call) and path_of(iterable.func) == ("range",)
 
 
-def _repeated(objects: Objects, use: Point, sampler: Made, depth: int) -> Iterator[Point]:
+def _repeated(
+    objects: Objects, use: Point, loader: Made, sampler: Made, depth: int
+) -> Iterator[Point]:
     """The loops in which a statement is run once more, here or where its function is called."""
     for loop in loops_around(use):
         if repeats(loop) and not _makes(loop, sampler):
-            yield _point_of(objects, loop)
+            point = point_of(objects, loop)
+            if not takes_next(objects, point, loader.call):
+                yield point
     function = use.scope.function
     if function is not None and depth:
-        for caller in objects.callers(function):
+        by_bases = (c for where, c in calls_by_bases(objects, function) if where is objects)
+        for caller in (*objects.callers(function), *by_bases):
             if not evaluates(caller.point):
-                yield from _repeated(objects, caller.point, sampler, depth - 1)
+                yield from _repeated(objects, caller.point, loader, sampler, depth - 1)
 
 
 def _makes(loop: ir.For | ir.While, sampler: Made) -> bool:
@@ -143,7 +148,27 @@ def _makes(loop: ir.For | ir.While, sampler: Made) -> bool:
     return any(here.owner is loop for here in sampler.site.point.around)
 
 
-def _point_of(objects: Objects, statement: ir.Stmt) -> Point:
+def takes_next(objects: Objects, loop: Point, loader: ir.Call) -> bool:
+    """Does a loop take another loader in each turn, of a list or a dict of them?"""
+    statement = loop.statement
+    if not isinstance(statement, ir.For):
+        return False
+    if any(
+        objects.uses.holds(node, loop, loader)
+        for node in expressions_in(statement.iterable)
+        if isinstance(node, (ir.Name, ir.Attribute, ir.Subscript, ir.Display, ir.Call))
+    ):
+        return True
+    turn = ir.tokens_of(statement.target)
+    return any(
+        not turn.isdisjoint(ir.tokens_of(node.index))
+        and any(here.owner is statement for here in point.around)
+        and objects.uses.holds(node.value, point, loader)
+        for node, point in objects.nodes(ir.Subscript)
+    )
+
+
+def point_of(objects: Objects, statement: ir.Stmt) -> Point:
     return next(point for point in objects.points if point.statement is statement)
 
 

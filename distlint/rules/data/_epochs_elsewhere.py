@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere
+from distlint.analyzer.static.inheritance import calls_by_bases
 from distlint.analyzer.static.journeys import (
     Holder,
     Journey,
@@ -18,7 +19,7 @@ from distlint.analyzer.static.objects.origins import NAMESPACES
 from distlint.analyzer.static.objects.sites import CallSite
 from distlint.analyzer.static.reaching_definitions import Path, Point
 from distlint.rules.data._epoch_seeds import is_set_by_hand
-from distlint.rules.data._epochs import passes_over
+from distlint.rules.data._epochs import passes_over, point_of, takes_next
 from distlint.rules.data._loaders_around import goes_over, wrapping
 from distlint.rules.data._reordered import is_reordered_elsewhere
 from distlint.rules.data._same_epoch import is_same_in_each_pass
@@ -34,6 +35,7 @@ from distlint.rules.training import (
     evaluates,
     goes_through_argument,
     is_evaluation,
+    is_named_for_evaluation,
     loaders,
     loops_around,
     names_of,
@@ -58,7 +60,7 @@ def epochs_elsewhere(sampler: Made) -> Elsewhere | None:
     if sampler.objects.module.project is None or is_for_evaluation(sampler.site, ()):
         return None
     drawn = [each for each in loaders(sampler.objects) if draws_from(each, sampler)]
-    if any(map(is_evaluation, (name for each in drawn for name in names_of(each.site)))):
+    if any(is_named_for_evaluation(each.site) for each in drawn):
         return None
     start = tuple(Holder(sampler.objects, (each.call, ())) for each in (sampler, *drawn))
     return next(_search(start, sampler.site, _DEPTH), None)
@@ -187,13 +189,21 @@ def _repeated(
     """The loop in which a statement is run once more, here or where its function is called."""
     for loop in loops_around(use):
         if repeats(loop) and all(here.owner is not loop for here in made.point.around):
-            return holder.objects, loop
+            point, held = point_of(holder.objects, loop), holder.thing[0]
+            if not isinstance(held, ir.Call) or not takes_next(holder.objects, point, held):
+                return holder.objects, loop
     function = use.scope.function
     if function is None or not depth or use.scope is made.point.scope:
         return None
     for caller in holder.objects.callers(function):
         if not evaluates(caller.point):
             found = _repeated(holder, caller.point, made, depth - 1)
+            if found is not None:
+                return found
+    for where, caller in calls_by_bases(holder.objects, function):
+        told = where is not holder.objects and _SET_EPOCH in where.module.words
+        if not told and not evaluates(caller.point):
+            found = _repeated(replace(holder, objects=where), caller.point, made, depth - 1)
             if found is not None:
                 return found
     if holder.given_at is not None and holder.giver is not None:

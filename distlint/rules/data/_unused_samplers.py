@@ -12,7 +12,14 @@ from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import calls, names
 from distlint.fixers.draft import CannotFix, Draft
-from distlint.rules.training import Made, evaluates, is_evaluation, loaders, names_of, samplers
+from distlint.rules.training import (
+    Made,
+    evaluates,
+    is_named_for_evaluation,
+    loaders,
+    names_of,
+    samplers,
+)
 from distlint.source.finding import Fix
 
 _ONLY_ASKS = frozenset({"len", "print", "isinstance", "type", "hasattr"})
@@ -25,7 +32,7 @@ def forgotten(objects: Objects) -> Iterator[tuple[Made, Made]]:
     if "DistributedSampler" not in objects.module.words:
         return
     for sampler in samplers(objects):
-        if not _is_used(objects, sampler) and not any(map(is_evaluation, names_of(sampler.site))):
+        if not _is_used(objects, sampler) and not is_named_for_evaluation(sampler.site):
             for loader in loaders(objects):
                 if _lacks_sampler(loader) and _same_data(loader, sampler):
                     yield sampler, loader
@@ -72,7 +79,7 @@ def binds_constant(statement: ir.Stmt) -> bool:
 def _lacks_sampler(loader: Made) -> bool:
     return (
         all(loader.option(name).absent for name in ("sampler", "batch_sampler"))
-        and not any(is_evaluation(name) for name in names_of(loader.site))
+        and not is_named_for_evaluation(loader.site)
         and not evaluates(loader.site.point)
         and not chooses_by_mode(loader)
     )

@@ -9,7 +9,7 @@ from distlint.rules.data._differences import difference
 from distlint.rules.data._shards import own_shard_of
 from distlint.rules.data._training import BACKWARD, trains_near
 from distlint.rules.data._unused_samplers import chooses_by_mode
-from distlint.rules.training import Made, evaluates, goes_elsewhere, is_evaluation, names_of
+from distlint.rules.training import Made, evaluates, goes_elsewhere, is_named_for_evaluation
 
 _OF_ALL = ("torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler")
 
@@ -30,7 +30,7 @@ def has_all(objects: Objects, loader: Made) -> bool:
         loader.option("batch_sampler").absent
         and (loader.option("sampler").absent or is_of_all(loader))
         and loader.constant("batch_size", 1) is not None
-        and not any(is_evaluation(name) for name in names_of(loader.site))
+        and not is_named_for_evaluation(loader.site)
         and not evaluates(loader.site.point)
         and not chooses_by_mode(loader)
         and own_shard_of(loader) is None

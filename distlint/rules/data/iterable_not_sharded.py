@@ -23,9 +23,8 @@ from distlint.rules.training import (
     Made,
     evaluates,
     goes_elsewhere,
-    is_evaluation,
+    is_named_for_evaluation,
     loaders,
-    names_of,
 )
 from distlint.source.finding import Finding, Fix, Related, Severity
 
@@ -360,7 +359,7 @@ def _may_stream(objects: Objects, loader: Made) -> bool:
     closure = objects.module.import_closure()
     return (
         "datasets" in frozenset[str]().union(*(each.imported_roots for each in closure))
-        and not any(map(is_evaluation, names_of(loader.site)))
+        and not is_named_for_evaluation(loader.site)
         and not evaluates(loader.site.point)
         and loader.option("sampler").absent
         and _is_wrapped(loader)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from distlint.analyzer.static.guards.process_groups import is_distributed
 from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.training import is_evaluation, loaders, names_of
+from distlint.rules.training import is_named_for_evaluation, loaders
 from distlint.source.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def main(path, device="cuda"):
         for loader in loaders(objects_across(module, catalogue)):
             if not loader.option("num_workers").absent:
                 continue
-            if any(is_evaluation(name) for name in names_of(loader.site)):
+            if is_named_for_evaluation(loader.site):
                 continue
             yield self.finding(
                 message="DataLoader has no workers (`num_workers` is not set)",

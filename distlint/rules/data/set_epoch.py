@@ -17,7 +17,7 @@ from distlint.rules.data._told import may_be_told, same_epoch_calls, told_late
 from distlint.rules.training import (
     Made,
     goes_elsewhere,
-    is_evaluation,
+    is_named_for_evaluation,
     loops_around,
     names_of,
     samplers,
@@ -64,11 +64,13 @@ class SamplerSetEpoch(SourceRule):
     ## What is reported
 
     - A loop over epochs around a loop over a loader whose `DistributedSampler` shuffles, in a file
-      that never calls its `set_epoch`. The finding is at the sampler.
+      that never calls its `set_epoch`. The finding is at the sampler. The loader may be one of a
+      list or a dict that is filled item by item: `loaders[task] = DataLoader(...)`.
     - The same where the loop is in another file, which gets the loader from a function or class
-      here, also in a tuple, a dict or an attribute, and hands it to functions of the project. The
-      backward pass may be in functions and methods that the loop calls, of whatever file. The
-      finding is at the sampler, and names the loop.
+      here, also in a tuple, a dict or an attribute, and hands it to functions of the project, or in
+      a base class, which calls a method here for each epoch. The backward pass may be in functions
+      and methods that the loop calls, of whatever file. The finding is at the sampler, and names
+      the loop.
     - The same in a class that draws from its sampler in each `__iter__`.
     - `set_epoch(epoch)` after the loop over the loader: the second epoch then has the order of the
       first, and each later epoch the order of the one before it.
@@ -87,6 +89,7 @@ class SamplerSetEpoch(SourceRule):
     - The loader is passed to Accelerate, Lightning or the Trainer of transformers, which call
       `set_epoch` themselves.
     - The dataset itself is shuffled again in each epoch: `loader.dataset.shuffle(seed=epoch)`.
+    - Each iteration of the loop takes another loader, of a list or a dict.
     - There is only one epoch, or the loop does not use its batches.
 
     ## Fix safety
@@ -478,5 +481,5 @@ def _shuffles(sampler: Made) -> bool:
     return (
         sampler.constant("shuffle", True) is not False
         and sampler.constant("num_replicas", 0) != 1
-        and not any(is_evaluation(name) for name in names_of(sampler.site))
+        and not is_named_for_evaluation(sampler.site)
     )

@@ -13,7 +13,7 @@ from distlint.fixers import calls
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.throughput._compiled import COMPILE
-from distlint.rules.training import Made, is_evaluation, loaders, names_of
+from distlint.rules.training import Made, is_named_for_evaluation, loaders
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _uneven(objects: Objects) -> Made | None:
             and loader.option("batch_size").value is not None
             and shuffled is not None
             and loader.constant("shuffle", None) is not False
-            and not any(is_evaluation(name) for name in names_of(loader.site))
+            and not is_named_for_evaluation(loader.site)
         ):
             return loader
     return None

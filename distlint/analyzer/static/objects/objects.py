@@ -14,7 +14,8 @@ from distlint.analyzer.static.objects.arguments import Passed
 from distlint.analyzer.static.objects.classes import Classes
 from distlint.analyzer.static.objects.framework_calls import FrameworkCalls
 from distlint.analyzer.static.objects.index import Index
-from distlint.analyzer.static.objects.origins import Origins, Questions
+from distlint.analyzer.static.objects.origins import Origins
+from distlint.analyzer.static.objects.questions import Questions
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.objects.uses import Uses
 from distlint.analyzer.static.reaching_definitions import Path, Point
@@ -230,6 +231,10 @@ class Objects:
     def own_class(self, node: ir.Expr, point: Point) -> ir.Class | None:
         """The class of the module that an object is of."""
         return self.at(point).flow.calls.own_class(node, point)
+
+    def puts_in(self, site: CallSite) -> bool:
+        """Does a call only put something into a list or a dict that the project makes?"""
+        return self.at(site.point).flow.elements.is_fill(site)
 
     def argument(self, site: CallSite, name: str, position: int | None = None) -> Passed:
         """What a call passes for the parameter of this name and position."""

@@ -24,11 +24,13 @@ from distlint.analyzer.static.objects.arguments import Passed, items_of, passed_
 from distlint.analyzer.static.objects.callees import Callees
 from distlint.analyzer.static.objects.classes import Classes, is_property
 from distlint.analyzer.static.objects.dict_items import DictItems, NoValue
+from distlint.analyzer.static.objects.elements import Elements
 from distlint.analyzer.static.objects.elsewhere import NOTHING_ELSE, Elsewhere
 from distlint.analyzer.static.objects.index import Index
+from distlint.analyzer.static.objects.questions import Questions
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import (
-    ELEMENT,
+    VALUE,
     Binding,
     Path,
     Point,
@@ -57,16 +59,6 @@ NAMESPACES = frozenset({"SimpleNamespace", "Namespace", "EasyDict", "edict", "At
 """Classes whose objects have an attribute for each keyword."""
 
 
-class Questions:
-    """The questions that are being answered, so that none waits for itself."""
-
-    def __init__(self) -> None:
-        self.open: set[tuple[object, ...]] = set()
-        self.params: set[ir.Param] = set()
-        self.cuts = 0
-        """How often a question was cut short; what depends on one that was is not kept."""
-
-
 class Origins:
     """Where the values of one module come from, followed backwards from where they are used.
 
@@ -87,7 +79,7 @@ class Origins:
         self.module = index.module
         self._classes = classes
         self._elsewhere = elsewhere
-        self._questions = questions or Questions()
+        self.questions = questions or Questions()
         self._known: dict[tuple[int, int, int], tuple[Origin, ...]] = {}
         self.calls = Callees(index, classes, self, elsewhere)
         self._attribute_nodes: dict[tuple[int, str], ir.Attribute] = {}
@@ -102,11 +94,11 @@ class Origins:
         key = (id(node), id(here.block) if here else 0, here.index if here else 0)
         known = self._known.get(key)
         if known is None:
-            cuts = self._questions.cuts
+            cuts = self.questions.cuts
             known = tuple(dict.fromkeys(self._resolve(node, point)))
             if len(known) > _MAX_ORIGINS:
                 known = (Origin(node, point),)
-            if self._questions.cuts == cuts:  # what another question cut short is not kept
+            if self.questions.cuts == cuts:  # what another question cut short is not kept
                 self._known[key] = known
         return known
 
@@ -117,7 +109,7 @@ class Origins:
     @cached_property
     def with_moves(self) -> Origins:
         """The same where a call that moves a value to a device makes it: ``count.to(device)``."""
-        others, questions = self._elsewhere, self._questions
+        others, questions = self._elsewhere, self.questions
         return Origins(self._index, self._classes, others, questions, _SAME_OBJECT - _MOVES)
 
     @property
@@ -143,13 +135,15 @@ class Origins:
         elif isinstance(node, ir.Subscript):
             index = node.index.value if isinstance(node.index, ir.Literal) else None
             if isinstance(index, int) and index >= 0:
-                for origin in self.of(node.value, point):
-                    yield from self._item(origin, index)
+                yield from self.taken(node.value, point, (index,))
             elif isinstance(index, str):
                 found = self._named_item(node, index, point)
                 yield from self._within(("item", node, index), node, point, found)
-            else:
+            elif isinstance(node.index, ir.Slice):
                 yield Origin(node, point)
+            else:
+                computed = self._computed_item(node, point)
+                yield from self._within(("item", node), node, point, computed)
         else:
             path = path_of(node)
             if path is not None:
@@ -179,15 +173,15 @@ class Origins:
         self, key: tuple[object, ...], node: ir.Expr, point: Point, found: Iterator[Origin]
     ) -> Iterator[Origin]:
         """What a question inside a question finds; itself, when it asks for what is open."""
-        if key in self._questions.open or len(self._questions.open) >= _MAX_DEPTH:
-            self._questions.cuts += 1
+        if key in self.questions.open or len(self.questions.open) >= _MAX_DEPTH:
+            self.questions.cuts += 1
             yield Origin(node, point)
             return
-        self._questions.open.add(key)
+        self.questions.open.add(key)
         try:
             yield from list(found)
         finally:
-            self._questions.open.discard(key)
+            self.questions.open.discard(key)
 
     def scope_of(self, function: ir.Function) -> Scope | None:
         """The scope of a function of the module."""
@@ -202,19 +196,27 @@ class Origins:
             if isinstance(statement, ir.Return) and statement.value is not None:
                 yield from self.of(statement.value, Point(scope, around))
 
+    def taken(self, node: ir.Expr, point: Point, items: tuple[int, ...]) -> list[Origin]:
+        """Where an item of a value comes from, of which each item is one of the item before."""
+        found = list(self.of(node, point))
+        for index in items:
+            found = [item for origin in found for item in self._item(origin, index)]
+        return found
+
     def _item(self, origin: Origin, index: int) -> Iterator[Origin]:
         node = origin.node
-        if origin.item is None and not origin.attributes and isinstance(node, ir.Display):
-            starred = any(isinstance(item, ir.Starred) for item in node.items)
-            if not starred and (index == ELEMENT or 0 <= index < len(node.items)):
-                items = node.items if index == ELEMENT else node.items[index : index + 1]
-                found = (each for item in items for each in self.of(item, origin.point))
-                yield from self._within(("item", node, index), node, origin.point, found)
-                return
-        if origin.item is None and not origin.attributes:
-            yield Origin(node, origin.point, index)
-        else:
-            yield Origin(ir.Opaque(0), origin.point)
+        if origin.item is not None or origin.attributes or not isinstance(node, ir.Expr):
+            found = list(self.elements.of_turn(origin, index))
+            yield from found or [Origin(ir.Opaque(0), origin.point)]
+            return
+        held = self.elements.held(origin, index)
+        found = list(self._within(("item", node, index), node, origin.point, held))
+        yield from found or [Origin(node, origin.point, index)]
+
+    def _computed_item(self, node: ir.Subscript, point: Point) -> Iterator[Origin]:
+        """What a list or dict has at an index or under a key that is computed."""
+        for origin in self.of(node.value, point):
+            yield from list(self.elements.held(origin, VALUE)) or [Origin(node, point)]
 
     def _named_item(self, node: ir.Subscript, name: str, point: Point) -> Iterator[Origin]:
         """What a dict has under a name."""
@@ -224,6 +226,8 @@ class Origins:
             if not isinstance(each, NoValue):
                 yield from self.of(*each)
         if not items or any(isinstance(each, NoValue) for each in items):
+            for origin in self.of(node.value, point):
+                yield from self.elements.put_under_computed(origin)
             yield Origin(node, point)
 
     def _attribute(self, origin: Origin, name: str) -> Iterator[Origin]:
@@ -317,9 +321,7 @@ class Origins:
         if isinstance(binding.node, (ir.Function, ir.Class)):
             found: list[Origin] = [Origin(binding.node, binding.point)]
         else:
-            found = list(self.of(binding.node, binding.point))
-        for index in binding.items:
-            found = [item for origin in found for item in self._item(origin, index)]
+            found = self.taken(binding.node, binding.point, binding.items)
         for name in binding.rest:
             found = [part for origin in found for part in self._attribute(origin, name)]
         yield from found
@@ -386,15 +388,15 @@ class Origins:
 
         A function that calls itself with ``x.next`` would ask for an ever longer path.
         """
-        if param in self._questions.params:
-            self._questions.cuts += 1
+        if param in self.questions.params:
+            self.questions.cuts += 1
             yield self._unknown(param, rest, node, point)
             return
-        self._questions.params.add(param)
+        self.questions.params.add(param)
         try:
             yield from list(self._given(function, param, rest, node, point))
         finally:
-            self._questions.params.discard(param)
+            self.questions.params.discard(param)
 
     def _given(
         self, function: ir.Function, param: ir.Param, rest: Path, node: ir.Expr, point: Point
@@ -477,6 +479,10 @@ class Origins:
     @cached_property
     def dicts(self) -> DictItems:
         return DictItems(self._index, self._classes, self)
+
+    @cached_property
+    def elements(self) -> Elements:
+        return Elements(self._index, self)
 
     def passed(self, passed: Passed, point: Point) -> tuple[Origin, ...]:
         """Where what a call passes comes from; nothing if it passes nothing that is known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from distlint.analyzer import ir
@@ -10,7 +10,7 @@ from distlint.analyzer.static.objects.framework_calls import FrameworkCalls
 from distlint.analyzer.static.objects.index import Index
 from distlint.analyzer.static.objects.origins import Origins
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point
+from distlint.analyzer.static.reaching_definitions import VALUE, Point
 
 _MAX_WRAPS = 3
 """How many calls a loop's iterable may be wrapped in: ``enumerate(tqdm(loader))``."""
@@ -30,6 +30,29 @@ class Uses:
         for site, argument in self._passed.get(made, ()):
             if site.call is not made:
                 yield site, argument
+
+    def passed_within(self, made: ir.Call) -> Sequence[CallSite]:
+        """The calls that get a list or a dict which holds the object."""
+        return self._passed_within.get(made, ())
+
+    @cached_property
+    def _passed_within(self) -> dict[ir.Call, list[CallSite]]:
+        table: dict[ir.Call, list[CallSite]] = {}
+        for node, point in self._index.nodes(ir.Call):
+            for argument in node.args:
+                for origin in self._origins.of(argument.value, point):
+                    for each in dict.fromkeys(self._origins.elements.held(origin, VALUE)):
+                        if each.call is not None:
+                            table.setdefault(each.call, []).append(CallSite(node, point))
+        return table
+
+    def holds(self, node: ir.Expr, point: Point, made: ir.Call) -> bool:
+        """May a list or a dict hold the object that a call made?"""
+        return any(
+            each.call is made
+            for origin in self._origins.of(node, point)
+            for each in self._origins.elements.held(origin, VALUE)
+        )
 
     @cached_property
     def _passed(self) -> dict[ir.Call, list[tuple[CallSite, ir.Argument]]]:
