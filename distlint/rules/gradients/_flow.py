@@ -23,6 +23,9 @@ from distlint.rules.setup._order import tests_around
 _TOLD = frozenset({"update", "append", "extend", "add"})
 """Methods by which an object takes a value."""
 
+_TRACKED = frozenset({"wandb.log", "swanlab.log", "mlflow.log_metric", "mlflow.log_metrics"})
+"""Functions of trackers, which show what they are given as the result of the run."""
+
 _PUTS_TOGETHER = frozenset({"all_reduce", "reduce", "all_gather", "gather", "broadcast"})
 """What collectives do by which the value of one rank is no longer its own."""
 
@@ -63,24 +66,24 @@ class Flow:
     def __init__(
         self, objects: Objects, scope: Scope, name: str | Path, made_by: ir.Call | None = None
     ) -> None:
-        self._objects, self._scope, self._made_by = objects, scope, made_by
+        self.objects, self._scope, self._made_by = objects, scope, made_by
         start = (name,) if isinstance(name, str) else name
         moves = self._moves()
         self.made = _reached(self._with_items({start}), moves, 0)
         self.sources = _reached(self._with_items({start}), moves, 1)
 
     @property
-    def _points(self) -> list[Point]:
-        points = self._objects.points_in(self._scope)
+    def points(self) -> list[Point]:
+        points = self.objects.points_in(self._scope)
         return sorted(points, key=lambda each: each.statement.site)
 
     def _moves(self) -> _Moves:
         """What each statement gives a value, by what it is made of; and the other way round."""
-        known = _KNOWN.setdefault(self._objects, {})
+        known = _KNOWN.setdefault(self.objects, {})
         if self._made_by is None and id(self._scope) in known:
             return known[id(self._scope)]
         moves: _Moves = ({}, {})
-        for point in self._objects.points_in(self._scope):
+        for point in self.objects.points_in(self._scope):
             targets, values = map(self._with_items, self._moved(point.statement))
             for value in values:
                 moves[0].setdefault(value, set()).update(targets)
@@ -116,7 +119,7 @@ class Flow:
                 continue
             if isinstance(item, ir.Call):
                 stack += [argument.value for argument in item.args]
-                is_known = self._objects.names.dotted(item.func, self._scope) is not None
+                is_known = self.objects.names.dotted(item.func, self._scope) is not None
                 if isinstance(item.func, ir.Attribute) and not is_known:
                     stack.append(item.func.value)
             elif isinstance(item, ir.Expr) and (place := place_of(item)) is not None:
@@ -126,7 +129,7 @@ class Flow:
 
     def _with_items(self, places: set[Path]) -> set[Path]:
         """Some places, and the items that the function takes of the dicts among them."""
-        items = _items_in(self._objects, self._scope)
+        items = _items_in(self.objects, self._scope)
         return places.union(*(items.get(each, ()) for each in places)) if items else places
 
     def comes_from(self, names: frozenset[str]) -> bool:
@@ -150,7 +153,7 @@ class Flow:
     def _is_put_together(self, paths: set[Path]) -> bool:
         return any(
             self._mentions(call, paths, self._made_by) and self._agrees(CallSite(call, point))
-            for point in self._points
+            for point in self.points
             for call in calls_of(point.statement)
         )
 
@@ -158,20 +161,24 @@ class Flow:
         """Is a call given what is made of the variable?"""
         return self._mentions(call, self.made)
 
+    def takes(self, node: ir.Expr, mean: ir.Expr | None) -> bool:
+        """Is an expression made of the variable, or of an expression for it?"""
+        return self._mentions(node, self.made) or _holds(node, mean)
+
     def made_by_calls(self) -> Iterator[CallSite]:
         """The calls whose values it is made of, as they are assigned."""
-        for point in self._points:
+        for point in self.points:
             statement = point.statement
             if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
                 if not self._moved(statement)[0].isdisjoint(self.sources):
                     yield CallSite(statement.value, point)
 
     def _agrees(self, site: CallSite) -> bool:
-        entry = self._objects.catalogue.lookup(self._objects.called(site) or "?")
+        entry = self.objects.catalogue.lookup(self.objects.called(site) or "?")
         if entry is not None and entry.collective is not None:
             if entry.collective.kind in _PUTS_TOGETHER:
                 return True
-        return is_agreement(site.name) or _meets_inside(self._objects, site, _DEPTH, {})
+        return is_agreement(site.name) or _meets_inside(self.objects, site, _DEPTH, {})
 
     def _mentions(
         self, node: ir.Expr | ir.Stmt, places: set[Path], without: ir.Call | None = None
@@ -183,10 +190,16 @@ class Flow:
 
     def used_by_one(self, mean: ir.Expr | None, depth: int = _DEPTH) -> Point | None:
         """Where one rank decides by it or tells it, here or where a function is called."""
-        return self._used_here(mean, depth) or self._used_by_callers()
+        return (
+            self._used_here(mean, depth)
+            or next(
+                filter(None, (each._used_here(None, depth) for each in self.in_methods())), None
+            )
+            or self._used_by_callers()
+        )
 
     def _used_here(self, mean: ir.Expr | None, depth: int) -> Point | None:
-        for point in self._points:
+        for point in self.points:
             statement = point.statement
             tests = list(tests_around(point))
             if isinstance(statement, ir.If):
@@ -195,7 +208,7 @@ class Flow:
                 parts: tuple[ir.Expr, ...] = expressions_of(statement)
             else:
                 parts = tuple(self._reported(point))
-            if any(self._mentions(each, self.made) or _holds(each, mean) for each in parts):
+            if any(self.takes(each, mean) for each in parts):
                 return point
             for call in calls_of(statement) if depth and not parts else ():
                 used = self._used_inside(CallSite(call, point), mean, depth - 1)
@@ -205,35 +218,75 @@ class Flow:
 
     def _used_inside(self, site: CallSite, mean: ir.Expr | None, depth: int) -> Point | None:
         """The same in a function that is called with it."""
-        there, function = self._objects.function_called(site) or (self._objects, None)
+        used = (each._used_here(None, depth) for each in self._given_to(site, mean))
+        return next(filter(None, used), None)
+
+    def inside(self, mean: ir.Expr | None) -> Iterator[Flow]:
+        """What becomes of it in the functions that are called with it."""
+        for point in self.points:
+            for call in calls_of(point.statement):
+                yield from self._given_to(CallSite(call, point), mean)
+
+    def _given_to(self, site: CallSite, mean: ir.Expr | None) -> Iterator[Flow]:
+        there, function = self.objects.function_called(site) or (self.objects, None)
         scope = there.scope_of(function) if function is not None else None
         if function is None or scope is None or scope is self._scope:
-            return None
+            return
         for param, value in there.params_given(function, site):
-            if self._mentions(value, self.made) or _holds(value, mean):
-                used = Flow(there, scope, param.name)._used_here(None, depth)
-                if used is not None:
-                    return used
-        return None
+            if self.takes(value, mean):
+                yield Flow(there, scope, param.name)
+
+    def in_methods(self) -> Iterator[Flow]:
+        """What becomes of it in other methods of the class that keeps it: of ``self.score``.
+
+        Not where one of them puts the values of the ranks together.
+        """
+        function = self._scope.function
+        cls = self.objects.classes.by_method.get(function) if function is not None else None
+        if cls is None or function is None or not function.params:
+            return
+        own = function.params[0].name
+        for place in sorted({path[:2] for path in self.made if path[0] == own and len(path) > 1}):
+            flows = [
+                Flow(self.objects, scope, (method.params[0].name, place[1]))
+                for method in cls.methods.values()
+                if method is not function and place[1] in method.tokens and method.params
+                if (scope := self.objects.scope_of(method)) is not None
+            ]
+            if not any(each.meets() for each in flows):
+                yield from flows
+
+    def callers(self) -> Iterator[tuple[Objects, CallSite]]:
+        """The calls of the function that the variable is one of."""
+        if self._scope.function is not None:
+            for there, site in self.objects.callers_anywhere(self._scope.function):
+                if site.point.scope is not self._scope:
+                    yield there, site
 
     def _reported(self, point: Point) -> Iterator[ir.Expr]:
-        """What is given to a function of a framework that reports on the first process only."""
+        """What is given to a function that reports on the first process only, or to a tracker."""
         for call in calls_of(point.statement):
-            entry = self._objects.catalogue.lookup(
-                self._objects.called(CallSite(call, point)) or "?"
-            )
+            entry = self.objects.catalogue.lookup(self.objects.called(CallSite(call, point)) or "?")
             if entry is not None and entry.neutral is not None and entry.neutral.reports:
                 yield from (each.value for each in call.args)
+            elif self.objects.called(CallSite(call, point)) in _TRACKED:
+                if not any(_names_process(each.value) for each in call.args):
+                    yield from (each.value for each in call.args)
 
     def is_returned(self) -> bool:
         """Does the function give back what is made of it?"""
         return any(
             isinstance(point.statement, ir.Return) and self._mentions(point.statement, self.made)
-            for point in self._points
+            for point in self.points
         )
 
     def _used_by_callers(self) -> Point | None:
-        return used_by_callers(self._objects, self._scope) if self.is_returned() else None
+        return used_by_callers(self.objects, self._scope) if self.is_returned() else None
+
+
+def _names_process(node: ir.Expr) -> bool:
+    """Does an expression name the rank or the device, so that each process has its own value?"""
+    return asks_rank(node) or "device" in ir.tokens_of(node)
 
 
 def _holds(node: ir.Expr, part: ir.Expr | None) -> bool:
@@ -282,6 +335,9 @@ def used_by_callers(objects: Objects, scope: Scope) -> Point | None:
         if isinstance(statement, (ir.Evaluate, ir.If)) and _uses_value(statement, site):
             if any(map(asks_rank, tests_around(site.point))):
                 return site.point
+            used = Flow(there, site.point.scope, ())._used_here(site.call, _DEPTH)
+            if used is not None:
+                return used
         if isinstance(statement, ir.Assign) and site.point.scope is not scope:
             used = used_by_one(there, site)
             if used is not None:

@@ -20,6 +20,7 @@ from distlint.rules.gradients._flow import (
     used_by_callers,
     used_by_one,
 )
+from distlint.rules.gradients._own_decisions import decided_by_each
 from distlint.rules.setup._order import last_of, tests_around
 from distlint.rules.training import (
     LOADER,
@@ -67,6 +68,22 @@ class Shards:
     def __contains__(self, place: tuple[ir.Expr, Point]) -> bool:
         """Is an expression such a loader, also one that another file makes?"""
         return any(self._there(each)._is_one(each) for each in self._objects.origins(*place))
+
+    def goes_over(self, iterable: ir.Expr, at: Point) -> bool:
+        """Does a loop go through such a loader, itself or by ``enumerate(bar)`` of a ``tqdm``?"""
+        inner = inner_of(iterable)
+        return any(
+            place in self
+            for place in (
+                (iterable, at),
+                (inner, at),
+                *(
+                    (inner_of(origin.node), origin.point)
+                    for origin in self._objects.origins(inner, at)
+                    if isinstance(origin.node, ir.Call) and not origin.attributes
+                ),
+            )
+        )
 
     def _there(self, origin: Origin) -> Shards:
         """The loaders of the file that a value comes from."""
@@ -133,24 +150,31 @@ class Mean:
 
     point: Point
     used: Point
+    by_each: bool
+    """Does each rank decide by its own, and not one for all?"""
 
 
 def means_of_shards(objects: Objects) -> Iterator[Mean]:
-    """Means over a part of the data that evaluate, and that only one rank makes use of.
+    """Means over a part of the data in an evaluation, by which one rank or each one decides.
 
-    One for each total, and one for each statement.
+    One for each total, for each statement, and for each decision of all ranks.
     """
     shards, told = shards_of(objects), set[tuple[int, Path]]()
+    decided = set[Point]()
     for point in sorted(objects.points, key=lambda each: each.statement.site):
         for node in quotients(point.statement):
             total = _averaged(objects, shards, node, point)
             if total is None or (id(point.scope), total) in told:
                 continue
             flow = Flow(objects, point.scope, total)
-            used = None if flow.meets() else flow.used_by_one(node)
-            if used is not None:
+            if flow.meets():
+                continue
+            by_each = decided_by_each(flow, node)
+            used = by_each or flow.used_by_one(node)
+            if used is not None and used not in decided:
+                decided |= {used} if by_each else set()
                 told.add((id(point.scope), total))
-                yield Mean(point, used)
+                yield Mean(point, used, by_each is not None)
                 break
 
 
@@ -264,7 +288,7 @@ def _is_collected(
     around = {here.owner for here in point.around}
     return any(
         loop not in around
-        and ((loop.iterable, at) in shards or (inner_of(loop.iterable), at) in shards)
+        and shards.goes_over(loop.iterable, at)
         and _evaluates(loop, at)
         and is_of_items(objects, loop, name, point)
         for loop, at in _filling(objects, point.scope, name, filled)
@@ -312,7 +336,7 @@ def _is_local(objects: Objects, shards: Shards, total: Path, count: ir.Expr, poi
     """Is a sum of one rank divided by the number of batches, or samples, of that rank?"""
     loops = {loop.site: (loop, at) for loop, at in adding(objects, point.scope, total)}
     for loop, at in loops.values():
-        if (loop.iterable, at) not in shards and (inner_of(loop.iterable), at) not in shards:
+        if not shards.goes_over(loop.iterable, at):
             continue
         if not _evaluates(loop, at) or not is_of_items(objects, loop, total, point):
             continue

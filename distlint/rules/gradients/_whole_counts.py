@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from distlint.analyzer import ir
-from distlint.analyzer.static.names import calls_of, expressions_in
+from distlint.analyzer.static.names import calls_of, expressions_in, nodes_of
 from distlint.analyzer.static.objects.objects import Objects
 from distlint.analyzer.static.reaching_definitions import Path, Point, path_of, place_of
 from distlint.rules.gradients._flow import Flow, kept, places_bound
@@ -183,3 +183,50 @@ class _Counts:
             return True
         calls = {each.call for each in self._objects.origins(node, point) if each.call is not None}
         return any(each.call in calls for each in self._objects.origins(other, there))
+
+
+def local_means(objects: Objects) -> Iterator[Point]:
+    """Where a sum of one rank is divided by ``len(loader.dataset)`` of its loader."""
+    shards = shards_of(objects)
+    meeting = {
+        function
+        for function in objects.module.functions
+        if any(MEETS.search(token) for token in function.tokens)
+    }
+    for point in objects.points:
+        if point.scope.function in meeting:
+            continue
+        for node in nodes_of(point.statement):
+            if isinstance(node, ir.Binary) and node.op == "/":
+                if point.scope.function is None and _is_shared(objects, node.left, point):
+                    continue
+                data = _length_of(node.right)
+                if data is not None and (data, point) in shards:
+                    if not _is_constant(objects, node.left, point):
+                        yield point
+
+
+def _is_shared(objects: Objects, total: ir.Expr, point: Point) -> bool:
+    """Is it put together with that of other ranks, or is that not known?"""
+    name = total_of(total)
+    return name is None or Flow(objects, point.scope, name).meets()
+
+
+def _is_constant(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is it a number that nothing is added to?"""
+    if not isinstance(node, ir.Name) or any(
+        isinstance(each.statement, ir.AugAssign) and path_of(each.statement.target) == (node.id,)
+        for each in objects.points_in(point.scope)
+    ):
+        return False
+    found = objects.origins(node, point)
+    return bool(found) and all(isinstance(each.node, ir.Literal) for each in found)
+
+
+def _length_of(node: ir.Expr) -> ir.Expr | None:
+    """The loader in ``len(loader.dataset)``."""
+    if isinstance(node, ir.Call) and path_of(node.func) == ("len",) and len(node.args) == 1:
+        data = node.args[0].value
+        if isinstance(data, ir.Attribute) and data.attr == "dataset":
+            return data.value
+    return None

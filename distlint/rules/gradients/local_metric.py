@@ -10,22 +10,20 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.hooks import LIGHTNING
-from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects.objects import Objects, objects_across
 from distlint.analyzer.static.objects.sites import CallSite
-from distlint.analyzer.static.reaching_definitions import Point, path_of
+from distlint.analyzer.static.reaching_definitions import Point
 from distlint.fixers import names
 from distlint.fixers.draft import Draft
 from distlint.rules.base import Example, SourceRule
-from distlint.rules.gradients._flow import Flow
 from distlint.rules.gradients._gathered import gathers
 from distlint.rules.gradients._local_scores import LocalScore, may_score, scores_of_shards
-from distlint.rules.gradients._logged_parts import MEETS, logged_parts
+from distlint.rules.gradients._logged_parts import logged_parts, trained_by_parts
 from distlint.rules.gradients._reduced_again import reduced_totals
 from distlint.rules.gradients._sample_counts import counted_fields
-from distlint.rules.gradients._shard_means import means_of_shards, shards_of, total_of
+from distlint.rules.gradients._shard_means import means_of_shards
 from distlint.rules.gradients._summed_over_ranks import added_means, own_counts
-from distlint.rules.gradients._whole_counts import sums_over_all
+from distlint.rules.gradients._whole_counts import local_means, sums_over_all
 from distlint.source.finding import Finding, Fix, Place, Related, Severity
 
 if TYPE_CHECKING:
@@ -95,9 +93,14 @@ class LocalMetricAsGlobal(SourceRule):
       and never reduced.
     - As info: a mean over the part of such a loader, in an evaluation, that is never reduced and
       by which one rank then decides, or which it reports: the best checkpoint, the validation
-      accuracy. It may be a sum divided by a count, or a mean of values that were collected in a
-      list or a tensor. Frameworks that shard a loader themselves count as well. The loader, or the
-      function that evaluates, may be in another file of the project.
+      accuracy; also where all ranks pass it to a tracker. It may be a sum divided by a count, or a
+      mean of values that were collected in a list or a tensor. Frameworks that shard a loader
+      themselves count as well. The loader, or the function that evaluates, may be in another file
+      of the project.
+    - As a warning: such a mean that all ranks compare, each with the best value that it has had, to
+      choose a checkpoint or to stop early. The comparison may be in another function or method.
+    - An attribute of a `LightningModule` by which it trains, such as the weight of a loss, that is
+      set at the end of an epoch by the outputs of one rank.
     - A score of scikit-learn that is no mean over samples (F1, AUC, recall), computed on each rank
       from the predictions that it collected, and then averaged over the ranks. The same for `exp`
       or `sqrt` of a mean over its samples: a perplexity, an RMSE.
@@ -119,6 +122,7 @@ class LocalMetricAsGlobal(SourceRule):
       or torchmetrics. `gather_for_metrics` would drop the values of whole ranks.
     - The average of accuracies and of other means over samples: it is right if the ranks have
       equally many. Scores of which the ranks take the largest, or that one rank only lists.
+    - Decisions that the ranks exchange: a flag that `all_reduce` or `broadcast` is given.
     - Means and logged metrics in functions that reduce or gather something, or call a function that
       does, also through others of the project.
 
@@ -330,6 +334,15 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                     effect="on several devices the value covers only the data of rank 0",
                     help="Gather the outputs first, or log a mean with `sync_dist=True`",
                 )
+            for point, read in trained_by_parts(objects_across(module, catalogue)):
+                yield self.finding(
+                    message="attribute that training reads is set by the outputs of one rank",
+                    severity=Severity.WARNING,
+                    place=locator.place(point.statement.site),
+                    related=(Related("training reads it here", _placed(locators, read)),),
+                    effect="on several devices each rank trains with another value",
+                    help="Gather the outputs first: `self.all_gather(...)`",
+                )
         objects = objects_across(module, catalogue)
         if not _is_sharded_near(module):
             if not _may_measure(objects) or not any(map(_is_sharded_near, module.all_importers())):
@@ -356,10 +369,19 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
         for mean in means_of_shards(objects):
             yield self.finding(
                 message="mean covers the part of the data that one rank has",
-                severity=Severity.INFO,
+                severity=Severity.WARNING if mean.by_each else Severity.INFO,
                 place=locator.place(mean.point.statement.site),
-                related=(Related("one rank counts on it here", _placed(locators, mean.used)),),
-                effect="one rank decides or reports by its own part",
+                related=(
+                    Related(
+                        "each rank decides by its own here"
+                        if mean.by_each
+                        else "one rank counts on it here",
+                        _placed(locators, mean.used),
+                    ),
+                ),
+                effect="the ranks decide differently, each by its own part"
+                if mean.by_each
+                else "one rank decides or reports by its own part",
                 help="Reduce the sum and the count over all ranks before dividing",
             )
         for score in scores_of_shards(objects):
@@ -373,7 +395,7 @@ assert abs(score - f1_score(truths, guesses)) < 1e-6, f"F1 is not {score:.2f}"
                 help="Use the length of one of its tensors",
             )
         of_all = dict(sums_over_all(objects))
-        for point in {**of_all, **dict.fromkeys(_local_means(objects), False)}:
+        for point in {**of_all, **dict.fromkeys(local_means(objects), False)}:
             yield self.finding(
                 message="local sum is divided by the number of batches of the whole dataset"
                 if of_all.get(point)
@@ -439,49 +461,3 @@ def _placed(locators: Locators, point: Point) -> Place:
 def _for_metrics(site: CallSite, draft: Draft) -> Fix:
     names.rename(draft, draft.node(site.call.site, cst.Call).func, "gather_for_metrics")
     return draft.fix("unsafe", "Use `gather_for_metrics`")
-
-
-def _local_means(objects: Objects) -> Iterator[Point]:
-    shards = shards_of(objects)
-    meeting = {
-        function
-        for function in objects.module.functions
-        if any(MEETS.search(token) for token in function.tokens)
-    }
-    for point in objects.points:
-        if point.scope.function in meeting:
-            continue
-        for node in nodes_of(point.statement):
-            if isinstance(node, ir.Binary) and node.op == "/":
-                if point.scope.function is None and _is_shared(objects, node.left, point):
-                    continue
-                data = _length_of(node.right)
-                if data is not None and (data, point) in shards:
-                    if not _is_constant(objects, node.left, point):
-                        yield point
-
-
-def _is_shared(objects: Objects, total: ir.Expr, point: Point) -> bool:
-    """Is it put together with that of other ranks, or is that not known?"""
-    name = total_of(total)
-    return name is None or Flow(objects, point.scope, name).meets()
-
-
-def _is_constant(objects: Objects, node: ir.Expr, point: Point) -> bool:
-    """Is it a number that nothing is added to?"""
-    if not isinstance(node, ir.Name) or any(
-        isinstance(each.statement, ir.AugAssign) and path_of(each.statement.target) == (node.id,)
-        for each in objects.points_in(point.scope)
-    ):
-        return False
-    found = objects.origins(node, point)
-    return bool(found) and all(isinstance(each.node, ir.Literal) for each in found)
-
-
-def _length_of(node: ir.Expr) -> ir.Expr | None:
-    """The loader in ``len(loader.dataset)``."""
-    if isinstance(node, ir.Call) and path_of(node.func) == ("len",) and len(node.args) == 1:
-        data = node.args[0].value
-        if isinstance(data, ir.Attribute) and data.attr == "dataset":
-            return data.value
-    return None
