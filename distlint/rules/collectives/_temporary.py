@@ -1,4 +1,4 @@
-"""The buffer of a collective that nothing refers to, so that the result is lost."""
+"""The buffer of a collective that nothing refers to, so that the result is lost; or a list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import placed
-from distlint.analyzer.static.reaching_definitions import path_of
+from distlint.analyzer.static.objects.objects import objects_across
+from distlint.analyzer.static.reaching_definitions import Point, path_of
 from distlint.rules.collectives._issued import Issued, is_rank_test
 
 _KINDS = frozenset({"all_reduce", "reduce", "broadcast", "broadcast_object_list"})
@@ -23,6 +24,25 @@ _KEEP = frozenset(
 """Methods whose result may share the memory of what they are called on."""
 
 _MAKERS = frozenset(f"torch.{name}" for name in ("tensor", "stack", "cat", "sum", "mean"))
+
+
+def is_given_list(use: Issued) -> bool:
+    """Is a collective of torch given a list where it takes a tensor?"""
+    tensor = use.argument("tensor")
+    if tensor is None or use.unclear or use.inner or use.row.payload != "tensor":
+        return False
+    objects = objects_across(use.names.module, use.names.catalogue)
+    origins = objects.origins(tensor, Point(use.scope, use.around))
+    return (
+        use.row.name.startswith("torch.distributed.")
+        and bool(origins)
+        and all(
+            isinstance(each.node, (ir.Display, ir.Comprehension))
+            and each.node.kind in ("list", "tuple")
+            and (each.item, each.attributes) == (None, ())
+            for each in origins
+        )
+    )
 
 
 def is_lost(use: Issued) -> bool:

@@ -13,15 +13,18 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.collectives._following import path_of, shown
 from distlint.rules.collectives._issued import Issued, issued, issued_by_functions
+from distlint.rules.collectives._no_gradient import without_gradient
 from distlint.rules.collectives._none_result import is_none_used
 from distlint.rules.collectives._partial_result import partial_read, root_of
 from distlint.rules.collectives._returned_result import dropped
-from distlint.rules.collectives._temporary import is_lost
+from distlint.rules.collectives._temporary import is_given_list, is_lost
 from distlint.source.finding import Finding, Fix, Related, Severity
 
 if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
+    from distlint.analyzer.static.objects.sites import CallSite
+    from distlint.analyzer.static.reaching_definitions import Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.source.document import Document
 
@@ -56,11 +59,14 @@ class MisusedCollectiveResult(SourceRule):
     - The return value of a collective that works in place: `x = dist.all_reduce(x)` is `None`. The
       same holds for `broadcast`, `all_gather`, `reduce`, `gather`, `scatter` and their object
       versions. An error, if the value is used.
+    - A list that is passed where `all_reduce`, `broadcast` or `all_gather` takes one tensor. An
+      error.
     - A tensor that nothing refers to: `dist.all_reduce(total * 4)`, `dist.all_reduce(x.float())`,
       `dist.all_reduce(torch.tensor(x))`. A warning.
     - The tensor of `dist.reduce`, or the list of `dist.gather`, read on all ranks, where the value
       decides a branch or is printed. A warning, placed at the read.
-
+    - A tensor that a model has made, and that `all_gather` or `all_gather_into_tensor` collects for
+      the loss, where nothing else of it is used: what is gathered has no gradient. A warning.
     - The result of a collective that returns it, dropped while the argument is read afterwards:
       `accelerator.reduce(total)`. Also for Horovod and `torch.distributed.nn`.
 
@@ -71,6 +77,8 @@ class MisusedCollectiveResult(SourceRule):
     - A temporary that is made of constants or of the rank alone, as in
       `dist.all_reduce(torch.zeros(1).cuda())`: a way to meet. A `clone()`, as in a benchmark. One
       that only the source of a broadcast sends.
+    - The tensor is used in the loss besides, or put among the gathered ones. The gather is in code
+      without gradients.
     - The destination is not a literal number, or the read is not in straight-line code after the
       call.
     - The return value is stored and never used, or only compared with `None`; or a function that
@@ -253,6 +261,8 @@ dist.destroy_process_group()
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
         for use in issued(module, catalogue):
+            if is_given_list(use):
+                yield self._given_list(use, module, locators)
             if use.is_async is not False:
                 continue
             if is_none_used(use):
@@ -268,9 +278,24 @@ dist.destroy_process_group()
                 site = partial_read(use)
                 if site is not None:
                     yield self._read_everywhere(use, site, module, locators)
+        if "all_gather" in module.tokens or "all_gather_into_tensor" in module.tokens:
+            for gathered, trained in without_gradient(objects_across(module, catalogue)):
+                yield self._without_gradient(gathered, trained, locators)
         if not module.tokens.isdisjoint(("reduce", "allreduce", "all_reduce", "grouped_allreduce")):
             for use, site in dropped(objects_across(module, catalogue)):
                 yield self._dropped(use, site, module, locators)
+
+    def _without_gradient(self, gathered: CallSite, trained: Point, locators: Locators) -> Finding:
+        place = locators.of(trained.scope.module.key).place(trained.statement.site)
+        return self.finding(
+            message=f"`{gathered.name}` has no gradient, and only what it gathers is trained by",
+            severity=Severity.WARNING,
+            place=locators.of(gathered.point.scope.module.key).place(gathered.call.site),
+            related=(Related("trained by here", place),),
+            effect="the model learns nothing through this tensor",
+            help="Put the own part back, `gathered[rank] = tensor`, or use "
+            "`torch.distributed.nn.functional.all_gather`",
+        )
 
     def _dropped(self, use: Issued, site: int, module: Module, locators: Locators) -> Finding:
         locator = locators.of(module.key)
@@ -295,6 +320,15 @@ dist.destroy_process_group()
             fix=lambda: self._without_target(
                 use, Draft(locators.of(module.key), module, _known(use))
             ),
+        )
+
+    def _given_list(self, use: Issued, module: Module, locators: Locators) -> Finding:
+        return self.finding(
+            message=f"`{use.op}` takes one tensor, and is given a list",
+            severity=Severity.ERROR,
+            place=locators.of(module.key).place(use.call.site),
+            effect="torch raises a TypeError on all ranks",
+            help="Call it once for each tensor",
         )
 
     def _lost(self, use: Issued, module: Module, locators: Locators) -> Finding:

@@ -66,7 +66,7 @@ class Flow:
     def __init__(
         self, objects: Objects, scope: Scope, name: str | Path, made_by: ir.Call | None = None
     ) -> None:
-        self.objects, self._scope, self._made_by = objects, scope, made_by
+        self.objects, self.scope, self._made_by = objects, scope, made_by
         start = (name,) if isinstance(name, str) else name
         moves = self._moves()
         self.made = _reached(self._with_items({start}), moves, 0)
@@ -74,23 +74,25 @@ class Flow:
 
     @property
     def points(self) -> list[Point]:
-        points = self.objects.points_in(self._scope)
+        points = self.objects.points_in(self.scope)
         return sorted(points, key=lambda each: each.statement.site)
 
     def _moves(self) -> _Moves:
         """What each statement gives a value, by what it is made of; and the other way round."""
         known = _KNOWN.setdefault(self.objects, {})
-        if self._made_by is None and id(self._scope) in known:
-            return known[id(self._scope)]
+        if self._made_by is None and id(self.scope) in known:
+            return known[id(self.scope)]
         moves: _Moves = ({}, {})
-        for point in self.objects.points_in(self._scope):
+        for point in self.objects.points_in(self.scope):
             targets, values = map(self._with_items, self._moved(point.statement))
             for value in values:
-                moves[0].setdefault(value, set()).update(targets)
+                for end in range(1, len(value) + 1):
+                    if value[:end] != ("self",):  # of ``found`` also what is made of ``found.T``
+                        moves[0].setdefault(value[:end], set()).update(targets)
             for target in targets:
                 moves[1].setdefault(target, set()).update(values)
         if self._made_by is None:
-            known[id(self._scope)] = moves
+            known[id(self.scope)] = moves
         return moves
 
     def _moved(self, statement: ir.Stmt) -> tuple[set[Path], set[Path]]:
@@ -119,7 +121,7 @@ class Flow:
                 continue
             if isinstance(item, ir.Call):
                 stack += [argument.value for argument in item.args]
-                is_known = self.objects.names.dotted(item.func, self._scope) is not None
+                is_known = self.objects.names.dotted(item.func, self.scope) is not None
                 if isinstance(item.func, ir.Attribute) and not is_known:
                     stack.append(item.func.value)
             elif isinstance(item, ir.Expr) and (place := place_of(item)) is not None:
@@ -129,7 +131,7 @@ class Flow:
 
     def _with_items(self, places: set[Path]) -> set[Path]:
         """Some places, and the items that the function takes of the dicts among them."""
-        items = _items_in(self.objects, self._scope)
+        items = _items_in(self.objects, self.scope)
         return places.union(*(items.get(each, ()) for each in places)) if items else places
 
     def comes_from(self, names: frozenset[str]) -> bool:
@@ -230,7 +232,7 @@ class Flow:
     def _given_to(self, site: CallSite, mean: ir.Expr | None) -> Iterator[Flow]:
         there, function = self.objects.function_called(site) or (self.objects, None)
         scope = there.scope_of(function) if function is not None else None
-        if function is None or scope is None or scope is self._scope:
+        if function is None or scope is None or scope is self.scope:
             return
         for param, value in there.params_given(function, site):
             if self.takes(value, mean):
@@ -241,7 +243,7 @@ class Flow:
 
         Not where one of them puts the values of the ranks together.
         """
-        function = self._scope.function
+        function = self.scope.function
         cls = self.objects.classes.by_method.get(function) if function is not None else None
         if cls is None or function is None or not function.params:
             return
@@ -258,9 +260,9 @@ class Flow:
 
     def callers(self) -> Iterator[tuple[Objects, CallSite]]:
         """The calls of the function that the variable is one of."""
-        if self._scope.function is not None:
-            for there, site in self.objects.callers_anywhere(self._scope.function):
-                if site.point.scope is not self._scope:
+        if self.scope.function is not None:
+            for there, site in self.objects.callers_anywhere(self.scope.function):
+                if site.point.scope is not self.scope:
                     yield there, site
 
     def _reported(self, point: Point) -> Iterator[ir.Expr]:
@@ -281,7 +283,7 @@ class Flow:
         )
 
     def _used_by_callers(self) -> Point | None:
-        return used_by_callers(self.objects, self._scope) if self.is_returned() else None
+        return used_by_callers(self.objects, self.scope) if self.is_returned() else None
 
 
 def _names_process(node: ir.Expr) -> bool:
