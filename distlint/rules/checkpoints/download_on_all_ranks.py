@@ -11,6 +11,7 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.paths import is_own
+from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import agree, imports, names, ranks, statements
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
@@ -25,7 +26,7 @@ from distlint.rules.checkpoints._all_ranks import (
 from distlint.rules.checkpoints._answers import ASK_NAMES, WRITE_NAMES, answer_file
 from distlint.rules.checkpoints._downloads import download_of, files_of, is_fetched_by_one, place_of
 from distlint.rules.checkpoints._locks import is_locked
-from distlint.source.finding import Finding, Fix, Severity
+from distlint.source.finding import Finding, Fix, Place, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.guards.guards import Guards
-    from distlint.analyzer.static.objects.sites import CallSite
+    from distlint.analyzer.static.objects.sites import CallSite, Origin
     from distlint.catalogue.catalogue import Catalogue
     from distlint.fixers.statements import Statement
     from distlint.source.document import Document
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
 _DATASETS = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
 _UNPACKS = re.compile(r"^torchvision\.datasets\.(?:VOC\w+|SBDataset)$")
 """Data sets that unpack the archive each time, also where it is there."""
+
+
+_LOAD = "load_dataset"
+_AGAIN = frozenset({"force_redownload", "reuse_cache_if_exists"})
+"""Modes of ``datasets`` in which each process puts other files in the place of those there."""
 
 
 class DownloadOnAllRanks(SourceRule):
@@ -82,9 +88,11 @@ class DownloadOnAllRanks(SourceRule):
     functions of `torchvision.datasets.utils` that download, if all ranks of a node reach them at
     the same time. Likewise `torch.hub.load`, `list` and `help`, which unpack a repository into the
     cache, and `clip.load` and `whisper.load_model` with the name of a model.
-    Also an answer of `urlopen` or `requests.get` that is written to a file. In preview, with
-    severity info: downloads that first check for the file, in a script whose other processes are
-    started only by Lightning's `Trainer`.
+    `datasets.load_dataset` with `download_mode="force_redownload"` is reported as well: it
+    replaces the files although they are locked meanwhile. Also an answer of `urlopen` or
+    `requests.get` that is written to a file. In preview, with severity info: downloads that first
+    check for the file, in a script whose other processes are started only by Lightning's
+    `Trainer`.
 
     ## What is not reported
 
@@ -123,6 +131,7 @@ class DownloadOnAllRanks(SourceRule):
     exceptions = (Severity.INFO,)
     shared = (
         r"\bdownload\b",
+        r"\bload_dataset\b",
         r"\burlretrieve\b",
         r"\bdownload_(?:url|and_extract|file_from)",
         r"\bhub\.(?:load|list|help)\(|\btorch\.hub\b",
@@ -293,17 +302,23 @@ def worker(rank, world):
         words = module.tokens | module.imported_roots
         asks = not ASK_NAMES.isdisjoint(words)
         functions = catalogue.writes.names_of_downloads
-        if "download" not in words and functions.isdisjoint(words) and not asks:
+        forced = not _AGAIN.isdisjoint(module.words)
+        if "download" not in words and functions.isdisjoint(words) and not (asks or forced):
             return
         if document.is_test:
             return
         wanted = frozenset(_dataset_names(module)) | functions | (WRITE_NAMES if asks else set())
+        wanted |= {_LOAD} if forced else set()
         reached = on_all_ranks(module, catalogue, wanted, fits=_may_download)
         fetched = set[tuple[str, frozenset[str]]]()
         for site, guards in sorted(reached, key=lambda each: each[0].call.site):
             called = guards.objects.called(site)
             row = download_of(guards.objects, site)
             is_data = called.startswith(_DATASETS) and row is None
+            if called == f"datasets.{_LOAD}":
+                if _is_forced(guards, site) and not is_done_by_parent(guards, site):
+                    yield self._forced(locators.of(module.key).place(site.call.site))
+                continue
             if is_data:
                 if not _downloads(guards, site):
                     continue
@@ -352,6 +367,30 @@ def worker(rank, world):
                 fetched.add(files_of(guards, site))
             yield finding
 
+    def _forced(self, place: Place) -> Finding:
+        return self.finding(
+            message="every rank makes the files of the dataset again",
+            severity=Severity.WARNING,
+            place=place,
+            effect="ranks download one after another, and each replaces the files that others read",
+            help="Load it on one rank first, and then without `download_mode` on all ranks",
+        )
+
+
+def _is_forced(guards: Guards, site: CallSite) -> bool:
+    """Is ``load_dataset`` told to make the files of the cache again, whether they are there?"""
+    mode = guards.objects.argument(site, "download_mode")
+    return mode.value is not None and all(
+        origin.constant in _AGAIN or {path.lower() for path in _last_of(origin)} <= _AGAIN
+        for origin in guards.objects.passed(mode, site.point)
+    )
+
+
+def _last_of(origin: Origin) -> tuple[str, ...]:
+    """``FORCE_REDOWNLOAD`` of ``DownloadMode.FORCE_REDOWNLOAD``."""
+    path = path_of(origin.node) if isinstance(origin.node, ir.Expr) else None
+    return (*(path or ("",)), *origin.attributes)[-1:]
+
 
 def _may_download(guards: Guards, site: CallSite) -> bool:
     """Is it a function that downloads, a data set, or what writes an answer?"""
@@ -359,6 +398,7 @@ def _may_download(guards: Guards, site: CallSite) -> bool:
         download_of(guards.objects, site) is not None
         or guards.objects.called(site).startswith(_DATASETS)
         or site.name in WRITE_NAMES
+        or site.name == _LOAD
     )
 
 
