@@ -38,6 +38,8 @@ _WRITERS = frozenset(
 )
 _NAMES = frozenset({"init", "start_run", "Experiment", "init_run", "Run", "SummaryWriter"})
 _ON_PURPOSE = frozenset({"group", "mode", "settings", "reinit", "nested"})
+_RECORDED = frozenset({"online", "offline"})
+"""Modes of a run of wandb in which it is recorded."""
 
 
 class TrackerOnAllRanks(SourceRule):
@@ -271,11 +273,18 @@ def _asks(site: CallSite, name: str) -> bool:
 def _is_meant(guards: Guards, site: CallSite) -> bool:
     """Is there one for each rank on purpose?"""
     for argument in site.call.args:
-        if argument.keyword in _ON_PURPOSE or argument.star:
+        if argument.star or (argument.keyword in _ON_PURPOSE and not _is_usual(guards, site)):
             return True
-        if is_own(guards, argument.value, site.point):
+        if argument.keyword != "config" and is_own(guards, argument.value, site.point):
             return True
     return not _is_statement(site)
+
+
+def _is_usual(guards: Guards, site: CallSite) -> bool:
+    """Is the mode of a run, which says nothing else of it, one in which it is recorded?"""
+    mode = guards.objects.argument(site, "mode")
+    given = {each.keyword for each in site.call.args} & _ON_PURPOSE
+    return given == {"mode"} and guards.objects.constant(mode, site.point) in _RECORDED
 
 
 def _is_statement(site: CallSite) -> bool:
