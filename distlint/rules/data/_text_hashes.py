@@ -62,6 +62,11 @@ def takes_hash(objects: Objects, node: object, point: Point) -> bool:
     )
 
 
+def holds_text(objects: Objects, node: ir.Expr, point: Point) -> bool:
+    """Is a value a text, or does it hold texts?"""
+    return _is_text(objects, node, point, _DEPTH)
+
+
 def _orders_by_hash(node: ir.Expr) -> bool:
     """Is it ``hash``, or ``lambda x: hash(x)``?"""
     if isinstance(node, ir.Lambda):

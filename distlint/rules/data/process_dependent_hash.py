@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer.static.names import nodes_of
 from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.base import Example, SourceRule
+from distlint.rules.data._set_orders import ordered_by_sets
 from distlint.rules.data._text_hashes import takes_hash
-from distlint.source.finding import Finding, Severity
+from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,8 +25,11 @@ _PATTERNS = (
     r"\bhash\(.*\) *[%&]",
     r"= *(?:abs\()?hash\(",
     r"\bkey *= *hash\b",
+    r"\bset\(",
+    r"\bfor .* in \{",
     r"(?:[sS]eed|Random|RandomState|default_rng|divmod)\(.*\bhash\(",
 )
+_MAKES_SET = re.compile(r"\bset\(|\{[^{}:]*\bfor\b")
 _SALT = "PYTHONHASHSEED"
 _TRAINS = frozenset({"torch", "accelerate", "lightning", "pytorch_lightning", "deepspeed"})
 """Packages that scripts of several processes import."""
@@ -61,10 +66,14 @@ class ProcessDependentHash(SourceRule):
     `seed(hash(name))`. The argument is a string by its name, or by where it comes from: the lines
     of a file, the names of `glob`, `str(...)`, an f-string, a tuple that holds a string.
 
+    The samples of a dataset class, which `__getitem__` takes by index, in the order of a set of
+    strings: a loop over the set fills their list, or `list(names)` is it.
+
     ## What is not reported
 
     - `PYTHONHASHSEED` appears in the file, or another file starts the script again with it.
     - The hash is only compared, or used as a key within the process.
+    - The method that goes through the set sorts something.
     - The argument is a number, a tuple of numbers, or unknown.
 
     ## Fix safety
@@ -135,14 +144,25 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        if "hash" not in module.tokens or _SALT in module.tokens:
-            return
-        if "hash" in module.definitions or not _is_of_training(module):
+        hashes = "hash" in module.tokens and "hash" not in module.definitions
+        taken = any("__getitem__" in cls.methods for cls in module.classes.values())
+        orders = taken and _MAKES_SET.search(document.text) is not None
+        if not (hashes or orders) or _SALT in module.tokens or not _is_of_training(module):
             return
         if any(map(_restarts, _files_around(module))):
             return
         objects = objects_across(module, catalogue)
-        for point in objects.points:
+        for point, item in ordered_by_sets(objects) if orders else ():
+            locator = locators.of(module.key)
+            yield self.finding(
+                message="samples are in the order of a set of strings",
+                severity=Severity.WARNING,
+                place=locator.place(point.statement.site),
+                related=(Related("taken by index here", locator.place(item.statement.site)),),
+                effect="an index is another sample on each rank: some are seen twice, others never",
+                help="Go through `sorted(...)` of the set",
+            )
+        for point in objects.points if hashes else ():
             if any(takes_hash(objects, node, point) for node in nodes_of(point.statement)):
                 yield self.finding(
                     message="`hash()` of a string differs between processes",
