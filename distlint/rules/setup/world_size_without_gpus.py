@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
@@ -15,7 +16,7 @@ from distlint.rules.setup._order import inits
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from distlint.analyzer.ir.positions import Locators
     from distlint.analyzer.project.module import Module
@@ -28,6 +29,7 @@ _TASKS = frozenset(
     {"SLURM_NPROCS", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "WORLD_SIZE"}
 )
 _SPAWNS = frozenset({"spawn", "start_processes"})
+_COUNTS = re.compile(r"count|gpu|proc|environ|getenv|device|rank", re.IGNORECASE)
 _OPTIONS = frozenset({"add_argument", "option"})
 
 
@@ -69,10 +71,13 @@ class WorldSizeWithoutGpus(SourceRule):
     `WORLD_SIZE`, and is nowhere multiplied by the number of spawned processes. The variable may be
     read in another file, and be the default of an option.
 
+    Likewise where `mp.spawn` starts `torch.cuda.device_count()` processes, and the world size of
+    the group is an option or attribute whose default is another number.
+
     ## What is not reported
 
     - The world size is multiplied somewhere, or comes from an option without such a default.
-    - The rank is not a sum that contains a product.
+    - The rank is not a sum that contains a product; for an option, one that is computed.
 
     ## Fix safety
 
@@ -154,10 +159,14 @@ def main(args):
         if _SPAWNS.isdisjoint(module.words) or _TASKS.isdisjoint(module.words):
             near = files_near(module)
         words = frozenset().union(*(each.words for each in near))
-        if _SPAWNS.isdisjoint(words) or _TASKS.isdisjoint(words):
+        if _SPAWNS.isdisjoint(words):
             return
         objects = objects_of(module, catalogue)
         locator = locators.of(module.key)
+        if "device_count" in words:
+            yield from self._by_an_option(objects, near, locators)
+        if _TASKS.isdisjoint(words):
+            return
         for init in inits(objects):
             rank = objects.argument(init, "rank", 4).value
             given = objects.argument(init, "world_size", 3).value
@@ -181,6 +190,81 @@ def main(args):
                     effect="ranks beyond the world size are rejected, or wait until the timeout",
                     help="Multiply the world size by the number of processes per task",
                 )
+
+    def _by_an_option(
+        self, objects: Objects, near: Sequence[Module], locators: Locators
+    ) -> Iterator[Finding]:
+        """Groups whose size is an option, where a process is started for each GPU."""
+        places = [objects, *(objects_in(each) for each in near if each is not objects.module)]
+        spawned = _spawned_for_gpus(places)
+        for init in inits(objects) if spawned is not None else ():
+            world = path_of(objects.argument(init, "world_size", 3).value)
+            rank = objects.argument(init, "rank", 4).value
+            if (
+                world is None
+                or spawned is None
+                or rank is None
+                or _is_computed(objects, rank, init)
+            ):
+                continue
+            bound = [(where, *each) for where in places for each in _bound(where, world[-1])]
+            chosen = [each for each in bound if _is_chosen(each[2])]
+            if chosen and not any(_may_count_gpus(value) for _, _, value in bound):
+                where = locators.of(spawned.point.scope.module.key)
+                yield self.finding(
+                    message="the world size is an option, but a process is started for each GPU",
+                    severity=Severity.WARNING,
+                    place=locators.of(objects.module.key).place(init.call.site),
+                    related=(
+                        Related("started here", where.place(spawned.call.site)),
+                        Related(
+                            "world size set here",
+                            locators.of(chosen[0][0].module.key).place(chosen[0][1]),
+                        ),
+                    ),
+                    effect="where the two differ, ranks are rejected or wait until the timeout",
+                    help="Start `world_size` processes, or set it to the number of GPUs",
+                )
+
+
+def _spawned_for_gpus(places: Sequence[Objects]) -> CallSite | None:
+    """The call that starts as many processes as there are GPUs, where none starts others."""
+    found: list[CallSite] = []
+    for objects in places:
+        for site in objects.calls(_SPAWNS):
+            made = objects.passed(objects.argument(site, "nprocs", 2), site.point)
+            if not made or not all(
+                each.site is not None and objects.is_call_to(each.site, "torch.cuda.device_count")
+                for each in made
+            ):
+                return None
+            found.append(site)
+    return found[0] if found else None
+
+
+def _is_computed(objects: Objects, rank: ir.Expr, init: CallSite) -> bool:
+    """Is a rank computed, as that of a process among several nodes is?"""
+    return any(
+        isinstance(part, ir.Binary)
+        for origin in objects.origins(rank, init.point)
+        for part in expressions_in(origin.node)
+    )
+
+
+def _is_chosen(value: ir.Expr) -> bool:
+    """Is it a number of processes that is written down, more than one?"""
+    return (
+        isinstance(value, ir.Literal)
+        and isinstance(value.value, int)
+        and value.value is not True
+        and value.value > 1
+    )
+
+
+def _may_count_gpus(value: ir.Expr) -> bool:
+    """May a value be computed from the number of GPUs, or given by what starts the script?"""
+    computed = any(isinstance(each, ir.Binary) for each in expressions_in(value))
+    return computed or any(_COUNTS.search(token) for token in ir.tokens_of(value))
 
 
 def _counts_gpus(objects: Objects, rank: ir.Expr, init: CallSite) -> bool:
