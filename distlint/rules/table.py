@@ -139,6 +139,7 @@ RESERVED: dict[str, str] = {
     "DST625": "update-on-one-rank",
     "DST626": "local-scaler",
     "DST627": "loss-divided-twice",
+    "DST628": "unregistered-layer",
     "DST701": "graph-break",
     "DST702": "dynamo-private",
     "DST703": "dynamic-shape-cudagraph",

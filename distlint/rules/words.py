@@ -105,6 +105,7 @@ SHARED: dict[str, list[str]] = {
         r"\burlopen\b",
         r"\b(?:requests|httpx)\b",
     ],
+    "DST628": [r"\.__init__\(\)"],
     "DST905": [
         "wandb",
         "mlflow",
