@@ -20,6 +20,7 @@ from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._steps import BACKWARD, backwards
 from distlint.rules.memory import _no_sync as no_sync
+from distlint.rules.memory._always_sent import always_sent
 from distlint.rules.memory._handed import handed_over, may_go_backward, method_calls
 from distlint.rules.memory._lost_windows import Lost, lost_windows, never_sent, unprepared_steps
 from distlint.rules.training import loops_around
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from distlint.analyzer.project.module import Module
     from distlint.analyzer.static.names import Scope
     from distlint.analyzer.static.objects.objects import Objects
+    from distlint.analyzer.static.objects.sites import CallSite
     from distlint.analyzer.static.reaching_definitions import Path, Point
     from distlint.catalogue.catalogue import Catalogue
     from distlint.rules.gradients._steps import Backward
@@ -91,6 +93,9 @@ class GradAccumulation(SourceRule):
     - `zero_grad()` for each batch where `step()` is called at `(step + 1) % n == 0` only, and
       `zero_grad()` only before a loop that steps again and again.
     - `no_sync()` around all backward passes of a function that calls `step()` after them.
+    - A window of several batches of a model in `DistributedDataParallel` without `no_sync()`
+      anywhere in the file or in those that it imports: each backward pass sends the gradients, only
+      the last one has to. An info, once for each loop.
     - A step in `accelerator.accumulate(...)` of an optimizer of torch that is not prepared: it is
       not skipped within a window.
     - `auto_find_batch_size=True` with `gradient_accumulation_steps` above 1: the batch size is
@@ -463,7 +468,7 @@ assert waiting == 0, f"{waiting} batches are lost"
             draft = Draft(locators.of(module.key), module, catalogue)
             finding = self.finding(
                 message=mistake.message,
-                severity=Severity.INFO if mistake.preview else Severity.WARNING,
+                severity=mistake.severity,
                 place=locators.of(module.key).place(mistake.site),
                 effect=mistake.effect,
                 help=mistake.help,
@@ -484,6 +489,11 @@ class _Mistake:
     help: str
     repair: Callable[[Draft], Fix]
     preview: bool = False
+    is_info: bool = False
+
+    @property
+    def severity(self) -> Severity:
+        return Severity.INFO if self.preview or self.is_info else Severity.WARNING
 
 
 def _left_outside(left: no_sync.LeftOutside) -> _Mistake:
@@ -507,10 +517,24 @@ def _mistakes(objects: Objects) -> Iterator[_Mistake]:
     if _MANAGED.isdisjoint(objects.module.words):
         yield from map(_lost, lost_windows(objects))
         yield from map(_lost, never_sent(objects, no_sync.is_no_sync))
+        yield from map(_sent_always, always_sent(objects))
 
 
 def _lost(lost: Lost) -> _Mistake:
     return _Mistake(lost.site, lost.message, lost.effect, lost.help, _not_composed)
+
+
+def _sent_always(backward: CallSite) -> _Mistake:
+    return _Mistake(
+        backward.call.site,
+        "gradients of every micro-batch are sent, not only those of a window",
+        "DDP averages the gradients over the ranks in each backward pass: n times as often as "
+        "the optimizer steps",
+        "Call the model and go backward in `with model.no_sync():`, except for the last "
+        "micro-batch of each window",
+        _not_composed,
+        is_info=True,
+    )
 
 
 def _not_composed(draft: Draft) -> Fix:

@@ -6,7 +6,7 @@ def train(model, optimizer, loader):
     model = DDP(model)
     for step, batch in enumerate(loader):
         loss = model(batch).mean() / 4
-        loss.backward()
+        loss.backward()  # expect: DST308
         if step % 4 == 0:  # expect: DST308
             model(batch).norm().backward()
             optimizer.step()
