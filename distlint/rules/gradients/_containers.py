@@ -34,6 +34,15 @@ class Fill(NamedTuple):
     items: tuple[ir.Expr, ...]
 
 
+def may_be_container(value: ir.Expr) -> bool:
+    """May an expression be a container, by its form: not a class that is called, or a number?"""
+    if isinstance(value, ir.Call):
+        name = ir.last_name(value.func)
+        is_class = name[:1].isupper() and name not in COPIES and name not in NAMESPACES
+        return not is_class and path_of(value.func) is not None
+    return isinstance(value, ir.Name) or _makes_container(value)
+
+
 def container_nodes(objects: Objects, value: ir.Expr, point: Point) -> list[Origin]:
     """The displays, comprehensions and calls that make a container; none if it may be another."""
     found = []
@@ -102,7 +111,7 @@ def _flat(objects: Objects, item: Item, depth: int) -> Iterator[Item]:
 
 
 class Contents:
-    """What the containers that one file makes hold."""
+    """What the containers that one file makes hold, as it shows itself."""
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects

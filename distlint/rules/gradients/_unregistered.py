@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from distlint.analyzer import ir
 from distlint.analyzer.static.inheritance import bases_elsewhere
 from distlint.analyzer.static.names import placed
-from distlint.analyzer.static.objects.objects import Objects
+from distlint.analyzer.static.objects.objects import Objects, objects_of
 from distlint.analyzer.static.objects.sites import CallSite, Origin
 from distlint.analyzer.static.reaching_definitions import Point, path_of
-from distlint.rules.gradients._containers import Contents, Item, container_nodes, is_fill
+from distlint.rules.gradients._containers import (
+    Contents,
+    Item,
+    container_nodes,
+    is_fill,
+    may_be_container,
+)
 from distlint.rules.gradients._layers import is_module, trained_module
 from distlint.rules.gradients._registrations import (
     Mention,
@@ -59,7 +65,7 @@ def unregistered(objects: Objects) -> Iterator[Unregistered]:
             continue
         if is_module(objects, cls):
             if not lists_itself(cls.methods):
-                contents = contents or Contents(objects)
+                contents = contents or Contents(objects_of(objects.module, objects.catalogue))
                 yield from _in_containers(objects, cls, contents)
         else:
             yield from _beside_models(objects, cls)
@@ -84,10 +90,10 @@ def _set_by_methods(objects: Objects, cls: ir.Class) -> Iterator[tuple[str, Poin
 def _in_containers(objects: Objects, cls: ir.Class, contents: Contents) -> Iterator[Unregistered]:
     done: set[str] = set()
     for name, point, value in _set_by_methods(objects, cls):
-        if name in done or isinstance(value, (ir.Literal, ir.Lambda, ir.Attribute)):
+        if name in done or not may_be_container(value):
             continue
-        nodes = container_nodes(objects, value, point)
-        if not nodes or any(each.point.scope.module is not objects.module for each in nodes):
+        nodes = container_nodes(contents.objects, value, point)
+        if not nodes:
             continue
         made = _layer_in(objects, contents, nodes, name)
         if made is not None:
@@ -103,14 +109,24 @@ def _layer_in(
     """A layer of a container; None if any of them is registered."""
     found: CallSite | None = None
     for item in contents.items(nodes):
-        if isinstance(item.value, (ir.Literal, ir.Format)):
-            continue
-        made = trained_module(objects.at(item.point), item.value, item.point)
+        made = _made(objects, contents, item)
         if made is not None:
             if is_registered(objects, item, made, name) or _is_frozen(item):
                 return None
             found = found or made
     return found
+
+
+def _made(objects: Objects, contents: Contents, item: Item) -> CallSite | None:
+    """The call that makes a layer of an item, where the file itself shows a call for it."""
+    if isinstance(item.value, (ir.Literal, ir.Format, ir.Binary)):
+        return None
+    for origin in contents.objects.origins(item.value, item.point):
+        if origin.site is not None:
+            made = trained_module(objects.at(origin.point), origin.site.call, origin.point)
+            if made is not None:
+                return made
+    return None
 
 
 def _is_frozen(item: Item) -> bool:
@@ -150,7 +166,7 @@ def _is_taken_over(objects: Objects, found: Unregistered, contents: Contents) ->
             value = argument.value
             value = value.value if isinstance(value, ir.Starred) else value
             if path_of(value) is not None and any(
-                id(origin.node) in made for origin in objects.origins(value, point)
+                id(origin.node) in made for origin in contents.objects.origins(value, point)
             ):
                 if takes_over(objects, CallSite(call, point)):
                     return True
