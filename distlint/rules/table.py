@@ -67,6 +67,7 @@ RESERVED: dict[str, str] = {
     "DST214": "run-path-differs",
     "DST215": "process-dependent-hash",
     "DST216": "same-noise-on-all-ranks",
+    "DST217": "shortened-loader-reused",
     "DST301": "oom-retry-outer-object",
     "DST302": "oom-retry-no-free-memory",
     "DST303": "oom-retry-batch-size-passed",

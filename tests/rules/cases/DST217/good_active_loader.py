@@ -1,0 +1,16 @@
+from accelerate import Accelerator
+
+
+def main(args, model, optimizer, loader):
+    accelerator = Accelerator()
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    first, skipped = args.first_epoch, args.skipped
+    for epoch in range(first, args.epochs):
+        if args.resume and epoch == first:
+            active = accelerator.skip_first_batches(loader, skipped)
+        else:
+            active = loader
+        for batch in active:
+            accelerator.backward(model(batch).mean())
+            optimizer.step()
+            optimizer.zero_grad()

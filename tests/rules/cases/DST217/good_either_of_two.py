@@ -1,0 +1,19 @@
+from accelerate import Accelerator
+
+
+def main(args, model, optimizer, loader):
+    accelerator = Accelerator()
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    first, skipped = args.first_epoch, args.skipped
+    rest = accelerator.skip_first_batches(loader, skipped)
+    for epoch in range(first, args.epochs):
+        active = rest if epoch == first else loader
+        for batch in active:
+            accelerator.backward(model(batch).mean())
+            optimizer.step()
+            optimizer.zero_grad()
+    for epoch in range(first, args.epochs):
+        for batch in rest if epoch == first else loader:
+            accelerator.backward(model(batch).mean())
+            optimizer.step()
+            optimizer.zero_grad()

@@ -1,0 +1,13 @@
+from accelerate import Accelerator
+
+
+def main(args, model, optimizer, loader):
+    accelerator = Accelerator()
+    model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    first, skipped = args.first_epoch, args.skipped
+    for epoch in range(first, args.epochs):
+        active = accelerator.skip_first_batches(loader, skipped if epoch == first else 0)
+        for batch in active:
+            accelerator.backward(model(batch).mean())
+            optimizer.step()
+            optimizer.zero_grad()
