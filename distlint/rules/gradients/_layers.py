@@ -128,6 +128,22 @@ def _has_trained_parts(objects: Objects, cls: ir.Class, seen: frozenset[ir.Class
     return False
 
 
+def is_made_module(objects: Objects, value: ir.Expr, point: Point) -> bool:
+    """Is a value a new module for certain, with parameters or without?"""
+    made = [origin.site for origin in objects.origins(value, point)]
+    return bool(made) and all(site is not None and _makes_module(objects, site) for site in made)
+
+
+def _makes_module(objects: Objects, site: CallSite) -> bool:
+    where = objects.at(site.point)
+    if where.called(site).startswith(("torch.nn.utils", "torch.nn.functional", "torch.nn.init")):
+        return where.called(site) in _HANDS_ON
+    if where.called(site).startswith("torch.nn."):
+        return where.called(site) != "torch.nn.Parameter"
+    there, cls = where.callee_anywhere(site) or (where, None)
+    return isinstance(cls, ir.Class) and is_module(there, cls)
+
+
 def is_module(objects: Objects, cls: ir.Class) -> bool:
     """Does a class derive from ``torch.nn.Module``, also by classes of other files?"""
     for where, each in ((objects, cls), *bases_elsewhere(objects, cls)):

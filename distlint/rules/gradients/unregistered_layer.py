@@ -9,11 +9,13 @@ import libcst as cst
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.names import nodes_of
-from distlint.analyzer.static.objects.objects import Objects, objects_across
+from distlint.analyzer.static.objects.objects import Objects, objects_across, objects_of
 from distlint.analyzer.static.reaching_definitions import path_of
 from distlint.fixers import imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule, related
+from distlint.rules.gradients._containers import Contents, Item
+from distlint.rules.gradients._layers import is_made_module
 from distlint.rules.gradients._registrations import mentions
 from distlint.rules.gradients._unregistered import Unregistered, unregistered
 from distlint.source.finding import Finding, Fix, Severity
@@ -272,8 +274,8 @@ def _fix(objects: Objects, found: Unregistered, draft: Draft) -> Fix:
     is_dict = isinstance(value, ir.DictDisplay) and all(map(_is_name, value.keys))
     if not (is_list or is_dict) or _is_set_twice(objects, found):
         raise CannotFix("not a list or a dict that is written here")
-    if isinstance(value, ir.Comprehension) and value.kind == "tuple":
-        raise CannotFix("not a list")
+    if not _is_initialized(objects, found) or not _are_modules(objects, found):
+        raise CannotFix("not only modules, or set before the module is initialized")
     for each in mentions(objects, found.cls, found.name):
         if each.objects is not objects or not _allows(each.point.statement, found, is_dict):
             raise CannotFix("used in a way that the module may not allow")
@@ -284,8 +286,51 @@ def _fix(objects: Objects, found: Unregistered, draft: Draft) -> Fix:
     group = "ModuleDict" if is_dict else "ModuleList"
     name = imports.imported(draft, "torch.nn", group, node)
     text = draft.text(node)
+    if isinstance(node, cst.Tuple) and not node.lpar:
+        text = f"({text})"
     draft.replace(node, f"{name}()" if text in ("[]", "{}", "()") else f"{name}({text})")
     return draft.fix("unsafe", f"Keep the layers in a {group}")
+
+
+def _is_initialized(objects: Objects, found: Unregistered) -> bool:
+    """Is ``super().__init__()`` called before the attribute is set?"""
+    constructor = found.point.scope.function
+    if constructor is None or constructor.name != "__init__":
+        return True
+    return any(
+        each.point.scope.function is constructor
+        and each.point.statement.site < found.point.statement.site
+        for each in objects.calls({"__init__"})
+    )
+
+
+def _are_modules(objects: Objects, found: Unregistered) -> bool:
+    """Is all that a container holds a module for certain, and none of it another container?"""
+    contents = Contents(objects_of(objects.module, objects.catalogue))
+    given = [Item(ir.Starred(found.value), found.point)]
+    for fill in contents.fills_of([*found.nodes]):
+        given += [Item(each, fill.point) for each in fill.items]
+    return all(
+        is_made_module(objects, value, each.point)
+        for each in given
+        for value in _parts_of(each.value)
+    )
+
+
+def _parts_of(value: ir.Expr) -> tuple[ir.Expr, ...]:
+    """A value, or what stands in the list or dict that is spread."""
+    if not isinstance(value, ir.Starred):
+        return (value,)
+    inner = value.value
+    if isinstance(inner, ir.Display):
+        return inner.items
+    if isinstance(inner, ir.DictDisplay):
+        return inner.values
+    if isinstance(inner, ir.Comprehension):
+        element = inner.element
+        is_pair = inner.kind == "dict" and isinstance(element, ir.Display)
+        return (element.items[1] if is_pair else element,)  # type: ignore[attr-defined]
+    raise CannotFix("what is added is not known")
 
 
 def _is_name(key: ir.Expr | None) -> bool:
