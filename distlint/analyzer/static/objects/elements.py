@@ -93,9 +93,7 @@ class Elements:
 
     def _fills(self, origin: Origin) -> Iterator[Fill]:
         """The statements that fill a container, in this file and in the one that makes it."""
-        questions = self._origins.questions
-        if questions.filling:
-            questions.cuts += 1
+        if not self._origins.knows_fills:
             return
         there = self._origins.at(origin.point).elements
         for each in dict.fromkeys((there, self)):
@@ -107,16 +105,11 @@ class Elements:
 
         Whether one is found must not hang on what another one holds.
         """
-        questions = self._origins.questions
-        questions.filling = True
-        try:
-            table: dict[object, list[Fill]] = {}
-            for container, fill in self._written:
-                for origin in self._origins.of(container, fill.point):
-                    if origin.item is None and not origin.attributes:
-                        table.setdefault(origin.node, []).append(fill)
-        finally:
-            questions.filling = False
+        table: dict[object, list[Fill]] = {}
+        for container, fill in self._written:
+            for origin in self._origins.without_fills.of(container, fill.point):
+                if origin.item is None and not origin.attributes:
+                    table.setdefault(origin.node, []).append(fill)
         return table
 
     @property

@@ -72,9 +72,12 @@ class Origins:
         elsewhere: Elsewhere = NOTHING_ELSE,
         questions: Questions | None = None,
         unmoved: frozenset[str] = _SAME_OBJECT,
+        knows_fills: bool = True,
     ) -> None:
         self._unmoved = unmoved
         """Methods that are looked through."""
+        self.knows_fills = knows_fills
+        """Does it know what statements put into containers after these are made?"""
         self._index = index
         self.module = index.module
         self._classes = classes
@@ -94,12 +97,17 @@ class Origins:
         key = (id(node), id(here.block) if here else 0, here.index if here else 0)
         known = self._known.get(key)
         if known is None:
+            self.questions.begin()
+            known = self.questions.partial((self, key))
+        if known is None:
             cuts = self.questions.cuts
             known = tuple(dict.fromkeys(self._resolve(node, point)))
             if len(known) > _MAX_ORIGINS:
                 known = (Origin(node, point),)
-            if self.questions.cuts == cuts:  # what another question cut short is not kept
+            if self.questions.cuts == cuts or self.questions.is_outermost:
                 self._known[key] = known
+            else:  # it hangs on what is being asked
+                self.questions.keep((self, key), known)
         return known
 
     def at(self, point: Point) -> Origins:
@@ -111,6 +119,12 @@ class Origins:
         """The same where a call that moves a value to a device makes it: ``count.to(device)``."""
         others, questions = self._elsewhere, self.questions
         return Origins(self._index, self._classes, others, questions, _SAME_OBJECT - _MOVES)
+
+    @cached_property
+    def without_fills(self) -> Origins:
+        """The same with containers as they are made, by which their fills are found."""
+        others, questions = self._elsewhere, self.questions
+        return Origins(self._index, self._classes, others, questions, self._unmoved, False)
 
     @property
     def is_with_moves(self) -> bool:
@@ -198,9 +212,10 @@ class Origins:
 
     def taken(self, node: ir.Expr, point: Point, items: tuple[int, ...]) -> list[Origin]:
         """Where an item of a value comes from, of which each item is one of the item before."""
-        found = list(self.of(node, point))
+        found = [*self.of(node, point)]
         for index in items:
-            found = [item for origin in found for item in self._item(origin, index)]
+            parts = (part for origin in found for part in self._item(origin, index))
+            found = list(dict.fromkeys(parts))
         return found
 
     def _item(self, origin: Origin, index: int) -> Iterator[Origin]:

@@ -29,7 +29,8 @@ class OtherFiles(Elsewhere):
         project = module.project
         assert project is not None
         flow = objects_across(module, project.catalogue_of(module)).flow
-        return flow.with_moves if origins.is_with_moves else flow
+        flow = flow.with_moves if origins.is_with_moves else flow
+        return flow if origins.knows_fills else flow.without_fills
 
     def called(self, site: CallSite) -> tuple[Module, Callee] | None:
         """The function or class of another file that a name at a call stands for."""
