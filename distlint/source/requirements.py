@@ -134,16 +134,21 @@ def runs_on_older(file: Path, library: str, version: str) -> bool:
 
 
 def bounds_of(file: Path, library: str) -> tuple[str, ...]:
-    """What follows the name of a library in the nearest requirement files that name it."""
+    """What follows the name of a library in the nearest requirement files that give a version.
+
+    If none does, in the nearest that name it.
+    """
+    nearest: tuple[str, ...] = ()
     named, in_conda = _naming(library), _naming(_CONDA_NAMES.get(library, library))
     for folder in _folders(file):
         asked = [rest for text in _texts(folder) for rest in named.findall(text)]
         if in_conda is not named:
             asked += [r for text in _matching(folder, _OF_CONDA) for r in in_conda.findall(text)]
         asked += _locked(folder, library)
-        if asked:
+        if any(_DIGIT.search(bounds) for bounds in asked):
             return tuple(map(_with_operator, asked))
-    return ()
+        nearest = nearest or tuple(asked)
+    return nearest
 
 
 def _with_operator(bounds: str) -> str:

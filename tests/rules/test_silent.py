@@ -90,6 +90,27 @@ def test_a_save_of_lightning_has_a_barrier_under_all_strategies_since_2_1(
     assert (finding.code, finding.severity) == ("DST407", severity)
 
 
+@pytest.mark.parametrize(
+    ("nearest", "above", "codes"),
+    [
+        ("accelerate", "accelerate==0.18.0", []),
+        ("accelerate>=0.30", "accelerate==0.18.0", ["DST107"]),
+        ("accelerate", "accelerate", ["DST107"]),
+        ("torch==2.1", "accelerate<0.20", []),
+    ],
+)
+def test_a_version_further_up_counts_where_the_nearest_file_gives_none(
+    tmp_path: Path, nearest: str, above: str, codes: list[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text(above + "\n")
+    script = tmp_path / "examples" / "script.py"
+    script.parent.mkdir()
+    script.with_name("requirements.txt").write_text(nearest + "\n")
+    script.write_text("from accelerate import Accelerator\n\nAccelerator(logging_dir='logs')\n")
+    assert [each.code for each in check_paths([script], Resolver()).findings] == codes
+
+
 def test_a_batch_may_be_none_on_one_rank_inside_of_the_loop() -> None:
     source = next(each for each in scripts("silent") if each.name == "was_there_a_batch").source
     loop = "    for batch in loader:\n"
