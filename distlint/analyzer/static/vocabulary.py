@@ -145,6 +145,7 @@ def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[st
     """What has to be in a module for each generic name to be the catalogue's."""
     found: dict[str, set[frozenset[str]]] = {}
     named = _named_classes(catalogue)
+    makers = _makers(catalogue)
     for entry in catalogue.entries():
         owner, _, name = entry.name.rpartition(".")
         if name not in GENERIC or not owner or not is_sign(entry):
@@ -159,6 +160,8 @@ def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[st
             sets.update(map(frozenset[str], zip(named[owner])))
         elif root not in {"torch", "builtins"}:
             sets.add(frozenset({root}))
+        else:
+            sets.update(map(frozenset[str], zip(makers.get(owner, ()))))
         info = catalogue.lookup(owner)
         if info is not None and info.cls is not None:
             sets.update(frozenset({hint}) for hint in info.cls.hints)
@@ -168,6 +171,15 @@ def _evidence(catalogue: Catalogue, is_sign: Callable[[Entry], bool]) -> dict[st
     wrappers = (frozenset({name}) for name in _wrapper_names(catalogue))
     found.setdefault("backward", set()).update(wrappers)
     return {name: Evidence.of(sets) for name, sets in found.items()}
+
+
+def _makers(catalogue: Catalogue) -> dict[str, frozenset[str]]:
+    """Functions that turn modules into objects of a class that code need not name."""
+    found: dict[str, set[str]] = {}
+    for entry in catalogue.entries():
+        for made in ((entry.returns and entry.returns.converts) or {}).values():
+            found.setdefault(made, set()).add(entry.name.rpartition(".")[2])
+    return {made: frozenset(names) for made, names in found.items()}
 
 
 def _named_classes(catalogue: Catalogue) -> dict[str, frozenset[str]]:
