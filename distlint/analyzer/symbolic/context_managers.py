@@ -105,6 +105,8 @@ class ContextManagers(Unwinder):
         elif isinstance(value, v.Obj) and self.catalogue.subclass_of(value.kind, JOIN):
             self.store[JOINED] = const(True)
             at_exit = LeaveJoin()
+        elif isinstance(value, v.Obj):
+            at_exit = self.enter_object(value, s)
         elif isinstance(value, v.Method) and isinstance(value.receiver, v.Obj):
             at_exit = self.enter_object_context(value, s)
         elif (
@@ -133,11 +135,29 @@ class ContextManagers(Unwinder):
             return ResumeSync(receiver.oid)
         if entry is None or entry.collective is None:
             return None
+        return self.enter_collective(entry, receiver, s)
+
+    def enter_object(self, value: v.Obj, s: ir.With) -> AtExit | None:
+        """Enter an object that is a context manager itself."""
+        for name in ("__enter__", "__exit__"):
+            entry = self.catalogue.member(value.kind, name)
+            if entry is not None and entry.collective is not None:
+                return self.enter_collective(entry, value, s)
+        return None
+
+    def enter_collective(self, entry: Entry, receiver: Value, s: ir.With) -> AtExit | None:
+        """Enter a context that communicates when it is entered, when it is left, or both times."""
+        assert entry.collective is not None
         form = entry.collective.form
+        args: list[Value] = []
+        keywords: dict[str, Value] = {}
+        if isinstance(s.context, ir.Call):
+            args, keywords = self.arguments(s.context)
+        issue = IssueCollective(entry, receiver, tuple(args), tuple(keywords.items()))
         if form in {"enter", "around"} and (s.site, "enter") not in self.results:
             self.inner = ()
-            self.collective_at(entry, receiver, s.site, "enter")
-        return IssueCollective(entry, receiver) if form in {"exit", "around"} else None
+            self.collective_at(issue, s.site, "enter")
+        return issue if form in {"exit", "around"} else None
 
     def enter_external(self, value: Unknown, s: ir.With) -> AtExit | None:
         """Enter the context that a function from outside the project has returned."""
@@ -148,10 +168,7 @@ class ContextManagers(Unwinder):
         if entry is None or row is None or row.form not in {"enter", "exit", "around"}:
             return None
         receiver = next((each for each in value.args[1:] if isinstance(each, v.Obj)), const(None))
-        if row.form != "exit" and (s.site, "enter") not in self.results:
-            self.inner = ()
-            self.collective_at(entry, receiver, s.site, "enter")
-        return IssueCollective(entry, receiver) if row.form != "enter" else None
+        return self.enter_collective(entry, receiver, s)
 
     def enter_gradient_mode(self, row: Gradients, value: Unknown) -> AtExit | None:
         """Record gradients in the block, or do not; where that is not known, it is as before."""
@@ -164,9 +181,10 @@ class ContextManagers(Unwinder):
         self.store[GRADIENTS] = const(bool(enabled.value))
         return RestoreGradients(before)
 
-    def collective_at(self, entry: Entry, receiver: Value, site: int, when: str) -> None:
+    def collective_at(self, issue: IssueCollective, site: int, when: str) -> None:
+        args, keywords = list(issue.args), dict(issue.keywords)
         try:
-            self.collective(entry, [], {}, None, site, receiver)
+            self.collective(issue.entry, args, keywords, None, site, issue.receiver)
         except CollectiveReached as emit:
             emit.event.result_key = (site, when)
             raise
@@ -192,7 +210,7 @@ class ContextManagers(Unwinder):
                 given = v.obj("builtins.BaseException", self.number("raised", k.next.site))
             self.call_function(at_exit.method, [given] * 3, {}, k.site, key)
         elif key not in self.results:
-            self.collective_at(at_exit.entry, at_exit.receiver, k.site, "exit")
+            self.collective_at(at_exit, k.site, "exit")
         self.results = {}
         self.k = k.next
         return None

@@ -242,6 +242,9 @@ class IssueCollective:
 
     entry: Entry
     receiver: Value
+    args: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+    """What the manager was made with."""
 
 
 @dataclass(frozen=True, slots=True)
