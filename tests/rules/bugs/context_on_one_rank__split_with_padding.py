@@ -1,4 +1,4 @@
-"""`split_between_processes` pads tensors after a gather of their sizes, and only rank 0 enters it."""
+"""`split_between_processes` gathers sizes before it pads tensors, and only rank 0 enters it."""
 # needs: accelerate
 # effect: hang
 
