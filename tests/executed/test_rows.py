@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pytest
 
@@ -19,7 +20,6 @@ from tests.executed.cases import Case
 from tests.executed.rows import Script, scripts
 
 SCRIPTS = tuple(scripts())
-CATALOGUE = Catalogue.load([root for roots in frameworks().values() for root in roots])
 LIMIT = 20.0
 
 
@@ -53,8 +53,13 @@ def each(form: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", cases(form), ids=lambda case: case.label)
 
 
+@lru_cache(maxsize=1)
+def catalogue() -> Catalogue:
+    return Catalogue.load([root for roots in frameworks().values() for root in roots])
+
+
 def entry_of(script: Script) -> Entry:
-    entry = CATALOGUE.lookup(script.call)
+    entry = catalogue().lookup(script.call)
     assert entry is not None, f"{script.call} is not in the catalogue"
     return entry
 
