@@ -166,12 +166,12 @@ class Minimizer:
             raise OverBudget
         with self.context.aside(budget=self.budget):
             try:
-                traces, is_stuck = replay(self.context, self.start, divergence)
+                traces, shown = replay(self.context, self.start, divergence)
             except OverBudget:
                 return None
             finally:
                 self.spent += self.context.steps
-        return traces if is_stuck else None
+        return None if shown is None else traces
 
 
 def _mirrored(assumed: Known) -> Known:

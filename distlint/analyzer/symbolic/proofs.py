@@ -81,16 +81,16 @@ class Prover:
         for candidate in chain([divergence], islice(divergence.others(), most)):
             with context.aside():
                 try:
-                    traces, is_stuck = replay(context, start, candidate)
+                    traces, shown = replay(context, start, candidate)
                 except OverBudget:
                     return False, False
                 finally:
                     self.replayed += context.steps
-            is_sure = is_stuck and _is_sure(traces, candidate)
+            is_sure = shown is not None and _is_sure(traces, candidate)
             if is_sure and self.rests_on_empty_loops(context, start, candidate):
                 continue
-            if is_sure and diverges(context, candidate, traces):
-                self.explain(context, start, Deadlock(candidate, traces), root)
+            if is_sure and shown is not None and diverges(context, shown, traces):
+                self.explain(context, start, Deadlock(shown, traces), root)
                 return True, False
             is_refuted = is_refuted and refutes(traces, candidate)
         return False, is_refuted
@@ -106,7 +106,7 @@ class Prover:
             return False
         other = replace(divergence, assumed={**divergence.assumed, **empty})
         with context.aside(), suppress(OverBudget):
-            return not replay(context, start, other)[1]
+            return replay(context, start, other)[1] is None
         return False
 
     def explain(

@@ -26,17 +26,39 @@ from distlint.analyzer.symbolic.view import SIDES
 
 def replay(
     context: ExecutionContext, start: State, divergence: Divergence
-) -> tuple[list[Trace], bool]:
-    """The traces of all ranks under the assumptions of a divergence, and whether they get stuck.
+) -> tuple[list[Trace], Divergence | None]:
+    """The traces of all ranks under the assumptions of a divergence, and that where they get stuck.
 
     The ranks beside the two side with the second or with the first of them; what none has
-    assumed is false, or true. The traces end where the ranks get stuck or part.
+    assumed is false, or true. The traces end where the ranks get stuck or part. None instead of
+    the divergence if no rank gets stuck.
     """
     executions, heads = _replayed(context, start, divergence)
-    if heads is not None:
-        for rank in divergence.ranks:
-            executions[rank].run_to(divergence.serial)
-    return [execution.trace for execution in executions], heads is not None
+    if heads is None:
+        return [execution.trace for execution in executions], None
+    shown = _as_replayed(context, executions, heads, divergence)
+    for rank in divergence.ranks:
+        executions[rank].run_to(shown.serial)
+    return [execution.trace for execution in executions], shown
+
+
+def _as_replayed(
+    context: ExecutionContext,
+    executions: list[RankExecution],
+    heads: list[Event | None],
+    divergence: Divergence,
+) -> Divergence:
+    """The divergence with the collectives of the replay, which may have come to others."""
+    events = (heads[rank] for rank in divergence.ranks)
+    pairs = zip(events, divergence.events, strict=True)
+    if all(_site(new) == _site(old) for new, old in pairs):
+        return divergence
+    found = _divergence_of(context, executions, heads, divergence)
+    return divergence if found is None else found[1]
+
+
+def _site(event: Event | None) -> tuple[str, int] | None:
+    return None if event is None else (event.module, event.site)
 
 
 def refutes(traces: Sequence[Trace], divergence: Divergence) -> bool:
