@@ -15,6 +15,8 @@ from distlint.source.settings.shell import Setting
 STATIC = "it needs several GPUs or nodes"
 
 _IGNORED = ("master_port", "master_addr", "rdzv_endpoint", "rdzv_id")
+_OF_STANDALONE = "localhost:0"
+"""The endpoint that ``--standalone`` stands for."""
 _TORCH = ("torchrun", "launch")
 _OF_TASKS = ("SLURM_NODEID", "SLURM_PROCID", "SLURMLOCALID", "SLURMD_NODENAME")
 """Variables by which the tasks of a command differ."""
@@ -58,7 +60,7 @@ class LaunchFlags(SettingsRule):
     - several nodes with `--master-addr` and without `--node-rank`, so that each node is the first;
       an error after `srun`;
     - `--standalone` together with `--master-port`, `--master-addr` or `--rdzv-endpoint`, which
-      torchrun then ignores;
+      torchrun then ignores (not with `localhost:0`, which `--standalone` stands for);
     - `CUDA_VISIBLE_DEVICES` together with `--num_gpus`, `--num_nodes`, `--include` or `--exclude`
       of the `deepspeed` launcher, which then ignores the variable.
 
@@ -207,7 +209,11 @@ srun torchrun --nnodes=2 --nproc_per_node=8 --master_addr="$HEAD" train.py  # ex
                 "the job waits for nodes that cannot find it",
                 "Use `--rdzv-endpoint` instead of `--standalone`, or start one node",
             )
-        ignored = [option for option in _IGNORED if option in launch.words]
+        ignored = [
+            option
+            for option in _IGNORED
+            if option in launch.words and launch.text(option) != _OF_STANDALONE
+        ]
         if ignored:
             first = ignored[0]
             names = shown(f"--{option.replace('_', '-')}" for option in ignored)
