@@ -10,6 +10,7 @@ from pathlib import Path
 
 from distlint.catalogue import RUNTIME
 from distlint.catalogue.entries import (
+    ALIKE,
     IMPLIED_TAGS,
     Agreement,
     Argument,
@@ -184,8 +185,12 @@ class Catalogue:
 
     def _forget_weak(self) -> None:
         for name, entry in self._entries.items():
-            if entry.local is not None and entry.local.weak:
-                self._entries[name] = replace(entry, local=None)
+            source = entry.local
+            if source is not None and source.weak:
+                alike = UniformSource(source.name, source.framework, value=ALIKE)
+                is_probe = source.form == "call" and not (source.share or source.in_place)
+                uniform = alike if is_probe else entry.uniform
+                self._entries[name] = replace(entry, local=None, uniform=uniform)
 
     def lookup(self, dotted: str) -> Entry | None:
         """What is known about a function, a class or a module attribute of this dotted name."""

@@ -95,6 +95,9 @@ IMPLIED_TAGS: Mapping[str, tuple[str, ...]] = {
 
 RANK_SCOPES = ("global", "local", "node", "group", "mesh", *AXES)
 
+ALIKE = "alike"
+"""The value of what is the same on all ranks whatever it is given, such as a look at a disk."""
+
 UNIFORM_VALUES = ("world_size", "local_world_size", "nodes", "true", "false", "unknown")
 
 

@@ -21,7 +21,17 @@ from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unkn
 from distlint.catalogue.entries import Entry
 
 _KINDS = frozenset(
-    {"shape", "ndim", "dtype", "device", "is_cuda", "is_cpu", "is_sparse", "is_leaf"}
+    {
+        "shape",
+        "ndim",
+        "dtype",
+        "device",
+        "is_cuda",
+        "is_cpu",
+        "is_sparse",
+        "is_leaf",
+        "requires_grad",
+    }
 )
 """Attributes of a tensor that its values do not change."""
 

@@ -1,10 +1,10 @@
-"""What a function that is not run returns, where that is an object whose methods communicate."""
+"""What a function that is not run returns: a loader, or an object whose methods communicate."""
 
 from __future__ import annotations
 
 from distlint.analyzer import ir
 from distlint.analyzer.symbolic import values as v
-from distlint.analyzer.symbolic.framework_names import SELF_RETURNING
+from distlint.analyzer.symbolic.framework_names import DATA_LOADER, SELF_RETURNING
 from distlint.analyzer.symbolic.interpreter import Interpreter
 
 _MOST_STEPS = 6
@@ -44,7 +44,9 @@ def _made_at(machine: Interpreter, function: ir.Function, node: ir.Expr | None) 
     if not isinstance(made, v.External):
         return None
     kind = machine.catalogue.canonical(made.name)
-    if machine.catalogue.communicating_classes.isdisjoint(machine.catalogue.ancestry(kind)):
+    communicating = machine.catalogue.communicating_classes
+    ancestry = machine.catalogue.ancestry(kind)
+    if DATA_LOADER not in ancestry and communicating.isdisjoint(ancestry):
         return None
     found = machine.evaluate_statically(module, call)
     return found if isinstance(found, v.Obj) else None

@@ -12,6 +12,7 @@ JOIN = "torch.distributed.algorithms.Join"
 MODULE = "torch.nn.Module"
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 MODULES = "torch.nn."
+PATH = "pathlib.Path"
 PROCESS_GROUP = "torch.distributed.ProcessGroup"
 READY_MODELS = "torchvision.models"
 SAMPLERS = ("torch.utils.data.Sampler", "torch.utils.data.BatchSampler")

@@ -164,7 +164,10 @@ def converted(
             marks = value.marks if isinstance(value, v.Obj) else frozenset()
             if machine.catalogue.subclass_of(result, DATA_LOADER):
                 marks = marks | {"sharded"}
-                if isinstance(receiver, v.Obj) and not _NOT_FILLED.isdisjoint(receiver.marks):
+                is_filled = not isinstance(receiver, v.Obj) or _NOT_FILLED.isdisjoint(
+                    receiver.marks
+                )
+                if not (is_filled or "drop_last=True" in marks):
                     marks = marks | {"uneven"}
             oid = machine.number("new", machine.here(site), index)
             return v.obj(result, oid, value, marks)

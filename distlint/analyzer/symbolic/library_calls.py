@@ -19,7 +19,7 @@ from distlint.analyzer.symbolic.local_sources import local_value, note_seed
 from distlint.analyzer.symbolic.rank_numbers import rank_value, uniform_value
 from distlint.analyzer.symbolic.state import Disagreement
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
-from distlint.catalogue.entries import Agreement, Entry
+from distlint.catalogue.entries import ALIKE, Agreement, Entry
 
 
 def call_external(
@@ -93,9 +93,9 @@ def call_entry(
             machine, entry.rank, arguments.get(entry.rank.group) if entry.rank.group else None
         )
     elif entry.uniform is not None:
-        value = uniform_value(
-            machine, entry.uniform.value, unknown("call", entry.name, *args, *keywords.values())
-        )
+        alike = entry.uniform.value == ALIKE
+        otherwise = unknown("call", entry.name, *args, *keywords.values(), clean=alike)
+        value = uniform_value(machine, entry.uniform.value, otherwise)
     elif entry.local is not None:
         value = local_value(machine, entry, args, keywords, site, node)
     elif entry.group is not None:

@@ -8,14 +8,16 @@ from distlint.analyzer import ir
 from distlint.analyzer.symbolic import strides
 from distlint.analyzer.symbolic import values as v
 from distlint.analyzer.symbolic.conditions import note_test
+from distlint.analyzer.symbolic.framework_names import PATH
 from distlint.analyzer.symbolic.interpreter import Interpreter
 from distlint.analyzer.symbolic.values import Const, Unknown, Value, const, unknown
 
 
 def ev_binary(machine: Interpreter, node: ir.Binary) -> Value:
-    return v.binary(
-        node.op, machine.evaluate(node.left), machine.evaluate(node.right), machine.cluster
-    )
+    left, right = machine.evaluate(node.left), machine.evaluate(node.right)
+    if node.op == "/" and isinstance(left, v.Obj) and left.kind == PATH:
+        return v.obj(PATH, machine.number("joined", left.oid, right))
+    return v.binary(node.op, left, right, machine.cluster)
 
 
 def ev_compare(machine: Interpreter, node: ir.Compare) -> Value:
