@@ -12,9 +12,11 @@ from distlint.analyzer.static.guards.guards import guards_of
 from distlint.analyzer.static.guards.rank_tests import may_name_rank
 from distlint.analyzer.static.guards.selected_ranks import selecting_gate
 from distlint.analyzer.static.names import Scope, expressions_of, names_given
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.analyzer.static.reaching_definitions import Point, Search
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.gradients._tensors import same
+from distlint.rules.setup._none_elsewhere import Missing, is_tested, leads_here, missing
 from distlint.source.finding import Finding, Related, Severity
 
 if TYPE_CHECKING:
@@ -75,11 +77,15 @@ class BoundOnOneRank(SourceRule):
     rank, where a statement that all ranks reach reads it. It is a warning if another test, such as
     `if args.resume:`, is on the way to that statement.
 
+    One that is None on the other ranks, `logger = make_logger() if rank == 0 else None`, where such
+    a statement calls it or takes an attribute or an item of it, also in another function or file.
+
     ## What is not reported
 
     - Another statement binds the variable before on all ranks, or under the opposite test.
     - The use is under a test of the rank as well, or of a flag that is set under one.
     - The function asks for `locals()` or handles `NameError`.
+    - The value that is None on some ranks is tested first: `if logger is not None:`.
 
     ## Fix safety
 
@@ -131,6 +137,20 @@ dist.destroy_process_group()
 
     bad = (
         Example(
+            title="A log that is None on the other ranks",
+            effect="fail",
+            code="""\
+import logging
+
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+log = logging.getLogger() if dist.get_rank() == 0 else None
+log.info("begins")  # expect: DST517
+dist.destroy_process_group()
+""",
+        ),
+        Example(
             title="A directory that only rank 0 knows",
             effect="fail",
             code="""\
@@ -171,9 +191,10 @@ dist.destroy_process_group()
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
+        guards = guards_of(module, catalogue)
+        yield from self._none_on_others(guards, module, catalogue, locators)
         if not may_name_rank(module.tokens):
             return
-        guards = guards_of(module, catalogue)
         locator = locators.of(module.key)
         for scope in guards.objects.names.scopes:
             for each in _unbound(guards, scope):
@@ -191,6 +212,46 @@ dist.destroy_process_group()
                     effect="the other ranks fail with `NameError`, and this one waits for them",
                     help="Bind it on all ranks, or send it with `broadcast_object_list`",
                 )
+
+    def _none_on_others(
+        self, guards: Guards, module: Module, catalogue: Catalogue, locators: Locators
+    ) -> Iterator[Finding]:
+        """The first use of each variable that is None on the other ranks."""
+        objects, locator = objects_across(module, catalogue), locators.of(module.key)
+        known = set[int]()
+        for scope in objects.names.scopes:
+            for point, each in _none_used(guards, objects, scope):
+                if id(each.made.node) in known:
+                    continue
+                known.add(id(each.made.node))
+                made = each.made.point
+                there = locators.of(made.scope.module.key)
+                yield self.finding(
+                    message=f"`{each.name}` is None on all ranks but one",
+                    severity=Severity.ERROR if _adds_no_test(point, made) else Severity.WARNING,
+                    place=locator.place(point.statement.site),
+                    related=(Related("made under a rank check", there.place(made.statement.site)),),
+                    effect="the other ranks fail here, and this one waits for them",
+                    help="Make it on all ranks, or use it under the same check",
+                )
+
+
+def _none_used(guards: Guards, objects: Objects, scope: Scope) -> Iterator[tuple[Point, Missing]]:
+    """The statements of a scope that all ranks run, with what is None there on some."""
+    differing: frozenset[str] | None = None
+    is_run: bool | None = None
+    for point in objects.points_in(scope):
+        for each in missing(objects, _evaluated(point.statement), point):
+            if is_run is None:
+                is_run = leads_here(guards, scope) and _is_run_by_all(guards, scope, _DEPTH)
+                differing = _differing(guards.objects)
+            if not is_run or differing is None:
+                return
+            if is_tested(point, each.node) or _is_caught(point):
+                continue
+            if not _is_kept_from_some(guards, point, differing):
+                if not guards.may_be_some_ranks(point):
+                    yield point, each
 
 
 def _unbound(guards: Guards, scope: Scope) -> Iterator[Unbound]:
@@ -299,14 +360,28 @@ def _adds_no_test(use: Point, binding: Point) -> bool:
 def _read(statement: ir.Stmt) -> set[str]:
     """The variables that a statement reads whenever it is run."""
     found: set[str] = set()
-    for target in _targets(statement):
-        if isinstance(target, (ir.Attribute, ir.Subscript)):
-            found |= _read_by(target)
-    bound = set(map(id, _targets(statement)))
-    for child in ir.children(statement):
-        if isinstance(child, ir.Expr) and id(child) not in bound:
-            found |= _read_by(child)
+    for each in _evaluated(statement):
+        if isinstance(each, ir.Name):
+            found.add(each.id)
+        elif isinstance(each, ir.Comprehension):
+            own = frozenset[str]().union(*(ir.names_in(target) for target, _, _ in each.clauses))
+            found |= ir.names_in(each) - own
     return found
+
+
+def _evaluated(statement: ir.Stmt) -> list[ir.Expr]:
+    """The expressions that a statement evaluates whenever it is run; comprehensions as a whole."""
+    targets = _targets(statement)
+    bound = set(map(id, targets))
+    roots: list[ir.Expr] = [
+        each for each in targets if isinstance(each, (ir.Attribute, ir.Subscript))
+    ]
+    roots += [
+        child
+        for child in ir.children(statement)
+        if isinstance(child, ir.Expr) and id(child) not in bound
+    ]
+    return [each for root in roots for each in _evaluated_by(root)]
 
 
 def _targets(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
@@ -319,21 +394,18 @@ def _targets(statement: ir.Stmt) -> tuple[ir.Expr, ...]:
     return ()
 
 
-def _read_by(node: ir.Expr) -> set[str]:
-    """The variables in an expression that are read in any case: not on one side of a test."""
-    found: set[str] = set()
+def _evaluated_by(node: ir.Expr) -> Iterator[ir.Expr]:
+    """The parts of an expression that are evaluated in any case: not on one side of a test."""
     waiting: list[object] = [node]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, ir.Name):
-            found.add(each.id)
-        elif isinstance(each, ir.BoolOp):
+        if isinstance(each, (ir.Lambda, ir.Function)):
+            continue
+        if isinstance(each, ir.Expr):
+            yield each
+        if isinstance(each, ir.BoolOp):
             waiting.append(each.values[0])
         elif isinstance(each, ir.Conditional):
             waiting.append(each.test)
-        elif isinstance(each, ir.Comprehension):
-            own = frozenset[str]().union(*(ir.names_in(target) for target, _, _ in each.clauses))
-            found |= ir.names_in(each) - own
-        elif not isinstance(each, (ir.Lambda, ir.Function)):
+        elif not isinstance(each, ir.Comprehension):
             waiting += ir.children(each)
-    return found

@@ -41,8 +41,13 @@ def selecting_gate(objects: Objects, point: Point) -> Gate | None:
     return found
 
 
-def _selects(objects: Objects, test: ir.Expr, wanted: bool, point: Point, depth: int) -> bool:
+def selects(objects: Objects, test: ir.Expr, wanted: bool, point: Point) -> bool:
     """Does a test come out like this on some of several ranks only?"""
+    return _selects(objects, test, wanted, point, _DEPTH)
+
+
+def _selects(objects: Objects, test: ir.Expr, wanted: bool, point: Point, depth: int) -> bool:
+    """The same for a test that is reached through the flags that ``depth`` leaves."""
     if isinstance(test, ir.Not):
         return _selects(objects, test.value, not wanted, point, depth)
     if isinstance(test, ir.BoolOp):
