@@ -8,6 +8,7 @@ from typing import Literal
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import calls_elsewhere
 from distlint.analyzer.static.names import expressions_in, expressions_of, placed
+from distlint.analyzer.static.objects.objects import objects_across
 from distlint.rules.collectives._following import (
     Buffer,
     Path,
@@ -26,10 +27,11 @@ _EXCEPT = ("_", "inference_")
 _KEEPERS = frozenset({"append", "appendleft", "extend", "add", "insert", "put", "assertIsNone"})
 _MUST_RETURN = frozenset({"forward", "backward"})
 """Methods whose return value goes on into the model or its gradients."""
-_UNTOLD: tuple[type, ...] = (
-    *(ir.Not, ir.Compare, ir.Display, ir.DictDisplay, ir.Starred, ir.Comprehension),
-    *(ir.Walrus, ir.Yield),
-)
+_UNTOLD: tuple[type, ...] = (ir.Not, ir.Compare, ir.Starred, ir.Walrus, ir.Yield)
+_HOLDERS = (ir.Display, ir.DictDisplay, ir.Comprehension)
+"""What puts the value into a container, with which it is stored, returned or used."""
+_RUNNERS = frozenset({"list", "tuple", "set", "deque", "any", "all"})
+"""Calls by which a generator may be run for its effect only."""
 _FRESH = frozenset({"clone", "contiguous", "double", "float", "half", "mean", "sum", "to"})
 Fate = Literal["dropped", "stored", "returned", "kept", "operand"]
 
@@ -82,13 +84,15 @@ def _fates_of_parts(node: ir.Expr, here: Fate) -> Iterator[tuple[ir.Expr, Fate]]
     elif isinstance(node, ir.BoolOp):
         yield from ((value, "kept") for value in node.values[:-1])
         yield node.values[-1], here
-    elif isinstance(node, ir.Display) and here == "returned":
-        yield from ((item, here) for item in node.items)
-    elif isinstance(node, _UNTOLD):
+    elif isinstance(node, _HOLDERS) and here != "dropped":
+        yield from _fates_of_items(node, here)
+    elif isinstance(node, (*_UNTOLD, *_HOLDERS)):
         yield from ((child, "kept") for child in parts_of(node))
     elif isinstance(node, ir.Lambda):
         for statement in node.function.body:
             yield from ((child, "kept") for child in expressions_of(statement))
+    elif isinstance(node, ir.Call) and path_of(node.func) is not None and _runs(node):
+        yield from ((argument.value, here) for argument in node.args)
     elif isinstance(node, ir.Call):
         keeps = isinstance(node.func, ir.Attribute) and node.func.attr in _KEEPERS
         yield node.func, "operand"
@@ -97,17 +101,49 @@ def _fates_of_parts(node: ir.Expr, here: Fate) -> Iterator[tuple[ir.Expr, Fate]]
         yield from ((child, "operand") for child in parts_of(node))
 
 
+def _runs(call: ir.Call) -> bool:
+    """Does a call take what a generator gives, so that its own value is a container of that?"""
+    return ir.last_name(call.func) in _RUNNERS and any(
+        isinstance(argument.value, _HOLDERS) for argument in call.args
+    )
+
+
+def _fates_of_items(node: ir.Expr, here: Fate) -> Iterator[tuple[ir.Expr, Fate]]:
+    """What becomes of the items of a container, which none of the other parts are."""
+    if not isinstance(node, ir.Comprehension):
+        yield from ((child, here) for child in parts_of(node))
+        return
+    others = {id(part) for _, iterable, tests in node.clauses for part in (iterable, *tests)}
+    for child in parts_of(node):
+        yield child, "kept" if id(child) in others else here
+
+
 def _is_stored_and_read(use: Issued) -> bool:
     statement = use.statement
     assert isinstance(statement, ir.Assign)
     buffer = path_of(use.buffer)
+    is_held = isinstance(statement.value, ir.Comprehension)
     return any(
         isinstance(target, ir.Display)
         or (buffer is not None and len(buffer) > 1 and path_of(target) == buffer)
-        or _is_read_later(use, path_of(target), buffer)
+        or _is_read_later(use, path_of(target), buffer, is_held)
         or (isinstance(target, ir.Subscript) and _same(target, use.buffer))
-        for target in statement.targets
+        for target in _targets_of(statement, use.call)
     )
+
+
+def _targets_of(statement: ir.Assign, call: ir.Call) -> Iterator[ir.Expr]:
+    """Where an assignment puts the value of a call: ``a`` for the first of ``a, b = f(), g()``."""
+    value = statement.value
+    for target in statement.targets:
+        if isinstance(target, ir.Display) and isinstance(value, ir.Display):
+            if len(target.items) == len(value.items):
+                index = next(
+                    (i for i, each in enumerate(value.items) if call in expressions_in(each)), 0
+                )
+                yield target.items[index]
+                continue
+        yield target
 
 
 def _same(one: ir.Expr, other: ir.Expr | None) -> bool:
@@ -120,10 +156,13 @@ def _same(one: ir.Expr, other: ir.Expr | None) -> bool:
     return path is not None and path == path_of(other)
 
 
-def _is_read_later(use: Issued, path: Path | None, buffer: Path | None) -> bool:
+def _is_read_later(
+    use: Issued, path: Path | None, buffer: Path | None, is_held: bool = False
+) -> bool:
     """Is the variable that holds None read, and not merely asked whether it is None?
 
-    Behind a condition of its own only a variable that should hold the tensor is sure to be missed.
+    Under a condition of its own only a variable that should hold the tensor is sure to be missed,
+    or a list of what should be tensors.
     """
     if path is None:
         return False
@@ -139,7 +178,7 @@ def _is_read_later(use: Issued, path: Path | None, buffer: Path | None) -> bool:
             return False
         if isinstance(step.statement, ir.Return) and not overwritten:
             return _is_wanted(step.node, path, use)
-        if not step.guards or overwritten:
+        if not step.guards or overwritten or is_held:
             return True
     return False
 
@@ -199,7 +238,9 @@ def _is_fresh(value: ir.Expr, use: Issued) -> bool:
 
 
 def _is_called_for_a_value(use: Issued, function: ir.Function) -> bool:
-    """Does a file store what the function returns?"""
+    """Does a file store or use what the function returns?"""
+    if _is_used_by_callers(use, function):
+        return True
     if function.owner or function.nested:
         return False
     elsewhere = (site.point.statement for _, site in calls_elsewhere(use.names.module, function))
@@ -210,6 +251,22 @@ def _is_called_for_a_value(use: Issued, function: ir.Function) -> bool:
         for scope in use.names.scopes
         for statement, _ in placed(scope.body)
     )
+
+
+def _is_used_by_callers(use: Issued, function: ir.Function) -> bool:
+    """Does a call of the function compute with its value, or read where that is stored?"""
+    objects = objects_across(use.names.module, use.names.catalogue)
+    for there, site in objects.callers_anywhere(function):
+        point = site.point
+        fate = _fate_in(point.statement, site.call)
+        if fate == "operand":
+            return True
+        if fate == "stored" and isinstance(point.statement, ir.Assign):
+            here = Issued(site.call, use.row, point.around, point.scope, there.names)
+            paths = [path_of(target) for target in point.statement.targets]
+            if any(_is_read_later(here, path, None) for path in paths):
+                return True
+    return False
 
 
 def _calls(value: ir.Expr, name: str) -> bool:

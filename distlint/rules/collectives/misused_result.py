@@ -82,7 +82,7 @@ class MisusedCollectiveResult(SourceRule):
     - The destination is not a literal number, or the read is not in straight-line code after the
       call.
     - The return value is stored and never used, or only compared with `None`; or a function that
-      reduces its parameter returns it and no caller in the file uses it.
+      reduces its parameter returns it and no caller uses it.
     - The collective returns its result (`accelerator.reduce`, `torch.distributed.nn`, Ignite's
       `idist`).
     - With `async_op=True`, the return value is the handle to wait for.
