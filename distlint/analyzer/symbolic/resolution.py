@@ -75,11 +75,29 @@ class NameResolver(Interpreter):
         if name == "tqdm":
             return v.external("tqdm.tqdm")
         for dotted in module.star_imports:
+            if not self.may_bind(module, dotted, name, set()):
+                continue
             found = self.imported(module, dotted, name)
             if found is not None and not (isinstance(found, v.External) and "." in dotted[:1]):
                 if not isinstance(found, v.External) or self.catalogue.lookup(found.name):
                     return found
         return self.by_name(module, name, unknown("global", module.key, name))
+
+    def may_bind(self, module: Module, dotted: str, name: str, seen: set[str]) -> bool:
+        """May ``from dotted import *`` bind a name? A file that is not at hand may.
+
+        A file of the project does if it defines the name, or by a star import in it.
+        """
+        path = self.context.find_module(dotted, module)
+        target = self.context.module(str(path)) if path is not None else None
+        if target is None:
+            return not seen or self.catalogue.lookup(f"{dotted}.{name}") is not None
+        if target.key in seen:
+            return False
+        seen.add(target.key)
+        if name in target.definitions or self.context.submodule(target, name) is not None:
+            return True
+        return any(self.may_bind(target, each, name, seen) for each in target.star_imports)
 
     def join_definitions(self, module: Module, name: str, definitions: list[Definition]) -> Value:
         if any(definition.kind == "changed" for definition in definitions):
