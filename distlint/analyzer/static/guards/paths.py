@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.guards.guards import Guards
@@ -61,7 +62,11 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[_Rea
                 return True
             continue
         given = guards.assignments.reaching(item, point)
-        if any(_own(guards, value, where, depth - 1, seen) for value, where in given):
+        if any(
+            _own(guards, part, where, depth - 1, seen)
+            for value, where in given
+            for part in _parts_for(name, value, where)
+        ):
             return True
         put = guards.assignments.put_into(item, point, given)
         if any(_own(guards, value, where, depth, seen) for value, where in put):
@@ -69,6 +74,39 @@ def _own(guards: Guards, node: ir.Expr, point: Point, depth: int, seen: set[_Rea
         if isinstance(item, ir.Name) and _passed_own(guards, name, point, depth, seen):
             return True
     return False
+
+
+def _parts_for(name: str, value: ir.Expr, where: Point) -> Sequence[ir.Expr]:
+    """What a name takes its values from: of a loop over ``zip(a, b)`` or ``enumerate(a)``, a part.
+
+    The number of an item is the same in each process, whatever the items are.
+    """
+    loop = where.statement
+    if not isinstance(loop, ir.For) or value is not loop.iterable:
+        return [value]
+    target, parts = loop.target, [value]
+    while isinstance(target, ir.Display) and len(parts) == 1:
+        given = _items_of(parts[0], len(target.items))
+        place = [name in ir.names_bound(each) for each in target.items]
+        if given is None or place.count(True) != 1:
+            break
+        target, parts = target.items[place.index(True)], list(given[place.index(True)])
+    return parts
+
+
+def _items_of(iterable: ir.Expr, count: int) -> list[Sequence[ir.Expr]] | None:
+    """What each of the items that a loop binds at once is taken from, where that is written out."""
+    if not isinstance(iterable, ir.Call) or not iterable.args:
+        return None
+    name, args = ir.last_name(iterable.func), iterable.args
+    if name == "tqdm":
+        return _items_of(args[0].value, count)
+    if name == "enumerate" and count == 2:
+        return [[each.value for each in args[1:]], [args[0].value]]
+    if name == "zip" and not any(each.star for each in args):
+        given = [[each.value] for each in args if each.keyword is None]
+        return list(given) if len(given) == count else None
+    return None
 
 
 def _is_seen(item: ir.Name | ir.Attribute, here: int, seen: set[_Read]) -> bool:
