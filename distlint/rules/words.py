@@ -49,6 +49,8 @@ SHARED: dict[str, list[str]] = {
         r"\bpermutation\b",
         r"\bshuffle\(",
         r"\.sample\(",
+        r"\brandom\.choice\(",
+        r"\bshuffle\s*=\s*True",
     ],
     "DST215": [
         r"\bhash\(.*\) *[%&]",

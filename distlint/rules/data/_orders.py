@@ -31,7 +31,8 @@ _COPIES = frozenset(
     {
         "list", "tuple", "array", "asarray", "tensor", "as_tensor", "reversed", "enumerate", "zip",
         "iter", "concatenate", "DataFrame", "from_list", "from_dict", "from_pandas", "deepcopy",
-        "copy", "cat", "stack", "map", "filter", "LongTensor",
+        "copy", "cat", "stack", "map", "filter", "LongTensor", "sorted", "tqdm", "argsort", "topk",
+        "where", "nonzero", "flatnonzero", "argwhere", "softmax",
     }
 )  # fmt: skip
 """Functions whose value has the order of what they are given."""
@@ -43,6 +44,14 @@ _LOSES = frozenset(
     }
 )  # fmt: skip
 """Methods whose value has not the order of the object."""
+
+_OVER_DIMS = frozenset({"sum", "mean", "max", "min", "sort"})
+"""Those of them that keep the order of the samples where they are given a dimension."""
+
+_PICKS = frozenset({"pop", "index_select", "take", "__getitem__"})
+"""Methods whose value is picked by what they are given."""
+
+_PUTS = frozenset({"append", "extend"})
 
 _RANK = re.compile(r"(?:^|_)rank(?:$|_)|process_index|process_id", re.IGNORECASE)
 
@@ -78,6 +87,31 @@ def becomes_data(objects: Objects, site: CallSite, path: Path | None) -> bool:
         start.paths.add(path)
     within = is_size_in_batch(objects, _count(objects, site, path), site.point)
     return _Search(start, path, within).reaches_data()
+
+
+def loader_orders_data(objects: Objects, site: CallSite) -> bool:
+    """Does the order in which a loader draws its samples pick or order those of a data set?
+
+    What a loop over it collects has that order.
+    """
+    start = _Place(objects, site.point.scope, since=site.point.statement.site)
+    for loop in objects.uses.iterated_by(site.call):
+        if loop.scope is not start.scope or not isinstance(loop.statement, ir.For):
+            continue
+        for point in objects.points_in(loop.scope):
+            if any(each.owner is loop.statement for each in point.around):
+                start.paths.update(path for path, _ in _put(point.statement))
+    return bool(start.paths) and _Search(start, None, within=False).reaches_data()
+
+
+def _put(statement: ir.Stmt) -> Iterator[tuple[Path, ir.Expr]]:
+    """The lists that a statement puts something into, and what that is."""
+    for call in calls_of(statement):
+        func = call.func
+        if isinstance(func, ir.Attribute) and func.attr in _PUTS and len(call.args) == 1:
+            path = path_of(func.value)
+            if path is not None:
+                yield path, call.args[0].value
 
 
 def _count(objects: Objects, site: CallSite, path: Path | None) -> ir.Expr:
@@ -161,23 +195,35 @@ class _Search:
             value, targets = statement.value, statement.targets
         elif isinstance(statement, ir.AugAssign):
             value, targets = statement.value, (statement.target,)
+        elif isinstance(statement, ir.For):
+            value, targets = statement.iterable, (statement.target,)
+        for path, item in _put(statement):
+            if self._has(place, item):
+                self._gets(place, path)
+        for target in targets if isinstance(statement, ir.Assign) else ():
+            if isinstance(target, ir.Subscript) and self._has(place, target.index):
+                for path in _targets(target.value):
+                    self._gets(place, path)
         if value is None or not self._has(place, value):
             return
         for target in targets:
             for path in _targets(target):
-                if path not in place.paths:
-                    place.paths.add(path)
-                    self._kept(place, path)
+                self._gets(place, path)
+
+    def _gets(self, place: _Place, path: Path) -> None:
+        if path not in place.paths:
+            place.paths.add(path)
+            self._kept(place, path)
 
     def _kept(self, place: _Place, path: Path) -> None:
-        """An attribute has the order in all methods of the class."""
+        """An attribute has the order in all methods of the class, also one of an object in it."""
         cls = place.objects.classes.of_self(place.scope) if path[0] == "self" else None
-        if cls is None or len(path) != 2:
+        if cls is None or len(path) not in (2, 3):
             return
         for method in cls.methods.values():
             scope = place.objects.scope_of(method)
             if scope is not None and scope is not place.scope:
-                self._add(_Place(place.objects, scope, {path}))
+                self._add(_Place(place.objects, scope, {path, path[:2]}))
 
     def _handed_in(self, place: _Place, path: Path) -> None:
         """What is shuffled in place as a parameter is shuffled for those who passed it."""
@@ -233,10 +279,11 @@ class _Search:
 
     def _call_has(self, place: _Place, call: ir.Call) -> bool:
         name = ir.last_name(call.func)
-        if isinstance(call.func, ir.Attribute) and name not in _LOSES:
+        loses = name in _LOSES and not (name in _OVER_DIMS and call.args)
+        if isinstance(call.func, ir.Attribute) and not loses:
             if self._has(place, call.func.value):
                 return True
-        return name in _COPIES and any(self._has(place, each.value) for each in call.args)
+        return name in _COPIES | _PICKS and any(self._has(place, each.value) for each in call.args)
 
     def _uses(self, place: _Place, point: Point) -> bool:
         statement, objects = point.statement, place.objects

@@ -8,6 +8,7 @@ loader = DataLoader(data)                 # the same ones, in the order of the d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from distlint.analyzer import ir
 from distlint.analyzer.static.callers import called_elsewhere, objects_in
@@ -18,6 +19,9 @@ from distlint.analyzer.static.objects.sites import CallSite
 from distlint.rules.data._differences import difference, seedings
 from distlint.rules.data._whole_data import is_of_all
 from distlint.rules.training import Made
+
+if TYPE_CHECKING:
+    from distlint.analyzer.project.module import Module
 
 _SHUFFLES = "torch"
 """The generator by which loaders shuffle."""
@@ -77,15 +81,43 @@ def is_seeded_alike(guards: Guards, scope: Scope) -> bool:
     Not if each seed there depends on the rank. What a function named after seeding passes on is
     judged where that is called.
     """
+    files = files_that_seed(guards, scope)
+    seeds = [(each, s) for m in files if (each := objects_in(m)) for s in seedings(each)]
+    own = [(objects, site) for objects, site in seeds if not _is_handed_on(objects, site)]
+    return bool(files) and not (own and all(_is_by_rank(*each) for each in own))
+
+
+def files_that_seed(guards: Guards, scope: Scope) -> list[Module]:
+    """The files that lead to a scope, or that such a file imports, which speak of seeds.
+
+    Not only of those of the generators that they make.
+    """
     files = {
         module.key: module
         for objects in guards.objects_leading_to(scope)
         for module in objects.module.import_closure()
         if any("seed" in word.lower() for word in module.words)
     }
-    seeds = [(each, s) for m in files.values() if (each := objects_in(m)) for s in seedings(each)]
-    own = [(objects, site) for objects, site in seeds if not _is_handed_on(objects, site)]
-    return bool(files) and not (own and all(_is_by_rank(*each) for each in own))
+    return [each for each in files.values() if not _seeds_its_own(each)]
+
+
+def _seeds_its_own(module: Module) -> bool:
+    """Does a file speak of seeds only where it seeds generators that it makes?"""
+    if {word for word in module.words if "seed" in word.lower()} != {"manual_seed"}:
+        return False
+    objects = objects_in(module)
+    return all(is_of_one_generator(objects, each) for each in seedings(objects))
+
+
+def is_of_one_generator(objects: Objects, site: CallSite) -> bool:
+    """Does a call seed a generator that was made for some draws: ``generator.manual_seed(0)``?"""
+    func = site.call.func
+    if not isinstance(func, ir.Attribute):
+        return False
+    made = objects.origins(func.value, site.point)
+    return bool(made) and all(
+        each.site is not None and objects.called(each.site) == "torch.Generator" for each in made
+    )
 
 
 def _is_by_rank(objects: Objects, site: CallSite) -> bool:

@@ -20,8 +20,8 @@ from distlint.fixers import calls, imports
 from distlint.fixers.draft import CannotFix, Draft
 from distlint.rules.base import Example, SourceRule
 from distlint.rules.data._differences import difference, seedings
-from distlint.rules.data._orders import becomes_data
-from distlint.rules.data._rank_seeds import is_seeded_alike
+from distlint.rules.data._orders import becomes_data, loader_orders_data
+from distlint.rules.data._rank_seeds import files_that_seed, is_of_one_generator, is_seeded_alike
 from distlint.source.finding import Finding, Fix, Severity
 
 if TYPE_CHECKING:
@@ -42,11 +42,13 @@ _ORDERS: dict[str, tuple[str, int | None]] = {
     "torch.randperm": ("generator", None),
     "numpy.random.permutation": ("", None),
     "numpy.random.choice": ("", None),
+    "random.sample": ("", None),
 }
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _SAMPLERS = (
     "torch.utils.data.Sampler", "torch.utils.data.BatchSampler", "torch.utils.data.RandomSampler"
 )  # fmt: skip
+_LOADER = "torch.utils.data.DataLoader"
 _SAMPLE = "sample"
 """The method of a frame that draws rows of it, in a random order."""
 
@@ -98,7 +100,10 @@ class UnseededSplit(SourceRule):
     - `dataset.shuffle()` without `seed=` before `split_dataset_by_node`.
     - `permutation`, `randperm`, `shuffle` or `frame.sample(frac=1)` whose result selects the
       samples of a dataset, or is divided by the rank or into a training and a validation set;
-      also through functions, methods and other files.
+      also through functions, methods and other files, or one by one: the samples put into a list,
+      flags set for them. Likewise `random.sample` and `numpy.random.choice`.
+    - A loader with `shuffle=True` and no `generator=`, if what a loop over it collects is ranked,
+      and places in that ranking then pick the samples of a dataset.
 
     Also `random.shuffle` in the `__iter__` of a sampler, if the file sets a seed only on request.
 
@@ -137,6 +142,8 @@ class UnseededSplit(SourceRule):
         r"\bpermutation\b",
         r"\bshuffle\(",
         r"\.sample\(",
+        r"\brandom\.choice\(",
+        r"\bshuffle\s*=\s*True",
     )
 
     good = (
@@ -290,7 +297,9 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
     def check(
         self, document: Document, module: Module, catalogue: Catalogue, locators: Locators
     ) -> Iterable[Finding]:
-        words = {name.rpartition(".")[2] for name in (*_SPLITS, *_ORDERS, *_SHUFFLES, _SAMPLE)}
+        words = {
+            name.rpartition(".")[2] for name in (*_SPLITS, *_ORDERS, *_SHUFFLES, _SAMPLE, _LOADER)
+        }
         if words.isdisjoint(module.words):
             return
         objects = objects_of(module, catalogue)
@@ -330,7 +339,7 @@ assert len(seen) == 64, f"of 64 samples the ranks drew {len(seen)}"
             if _on_one_rank(site) or guards.may_be_some_ranks(site.point, call=site.call):
                 continue
             if guards.on_many_ranks(scope, site) and not is_seeded_alike(guards, scope):
-                seeded = guards.is_seeded(scope)
+                seeded = files_that_seed(guards, scope)
                 why = "seed depends on the rank" if seeded else "no seed is set"
                 yield self._of_draw(objects, site, why, locators)
 
@@ -400,7 +409,7 @@ def _is_part(module: Module) -> bool:
 
 
 def _why_different(objects: Objects) -> str | None:
-    seeds = list(seedings(objects))
+    seeds = [each for each in seedings(objects) if not is_of_one_generator(objects, each)]
     if not seeds:
         return "no seed is set"
     if all(
@@ -422,6 +431,9 @@ def _draws(objects: Objects) -> Iterator[CallSite]:
         own = objects.argument(site, name) if name else Passed(None)
         if own.absent and becomes_data(objects, site, None):
             yield site
+    for site in objects.calls_to(_LOADER):
+        if _shuffles_by_itself(objects, site) and loader_orders_data(objects, site):
+            yield site
     for site in objects.calls({_SAMPLE}):
         if _shuffles_frame(site) and becomes_data(objects, site, None):
             yield site
@@ -432,6 +444,14 @@ def _draws(objects: Objects) -> Iterator[CallSite]:
         path = place_of(site.call.args[0].value) if site.call.args else None
         if path is not None and becomes_data(objects, site, path):
             yield site
+
+
+def _shuffles_by_itself(objects: Objects, site: CallSite) -> bool:
+    """Does a loader shuffle, by no generator that it is given?"""
+    return (
+        objects.constant(objects.argument(site, "shuffle", 2), site.point) is True
+        and objects.argument(site, "generator").absent
+    )
 
 
 def _shuffles_frame(site: CallSite) -> bool:

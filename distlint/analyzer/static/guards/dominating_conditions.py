@@ -16,6 +16,7 @@ from distlint.analyzer.static.guards.rank_tests import (
     asserts_rank,
     has_gpu,
     may_name_rank,
+    rank_words,
 )
 from distlint.analyzer.static.names import (
     Around,
@@ -66,7 +67,23 @@ class DominatingConditions:
         if any(map(self._says_rank, _runs(site.point.statement, site.call))):
             return True
         choices = choices_of(site.point.statement, site.call)
-        return any(map(_names_rank, (site.call.func, *choices)))
+        if _names_rank(site.call.func) and not self._is_ranking(site.call.func):
+            return True
+        return any(map(_names_rank, choices))
+
+    def _is_ranking(self, func: ir.Expr) -> bool:
+        """Is it a function of the file that ranks things, as it says nothing of a process's rank?
+
+        ``self.rank_by_confidence(model)``.
+        """
+        name = ir.last_name(func)
+        if not name.startswith("rank_") or may_name_rank(ir.tokens_of(func) - {name}):
+            return False
+        called = [each for each in self._module.functions if each.name == name]
+        return bool(called) and not any(
+            rank_words(each.tokens - {name}) or any(map(self._says_rank, each.decorators))
+            for each in called
+        )
 
     def guard(self, scope: Scope, around: tuple[Around, ...]) -> bool:
         """May they keep ranks from what stands there, whatever it does itself?"""

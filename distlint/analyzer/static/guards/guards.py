@@ -303,15 +303,6 @@ class Guards:
         """The objects of the files with a scope, and with what leads to it on all ranks."""
         return list(dict.fromkeys(guards.objects for guards, _ in self.led_from(scope, site)))
 
-    def is_seeded(self, scope: Scope) -> bool:
-        """Does a file that leads to a scope on all ranks seed, or one that such a file imports?"""
-        return any(
-            "seed" in word.lower()
-            for objects in self.objects_leading_to(scope)
-            for module in objects.module.import_closure()
-            for word in module.words
-        )
-
     @cached_property
     def seeds(self) -> bool:
         """Does the module seed a generator, so that all processes may draw the same?"""

@@ -1,0 +1,15 @@
+import torch.distributed as dist
+from data import Pool
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def main(model, data):
+    dist.init_process_group("nccl")
+    model = DDP(model)
+    pool = Pool(data, 0.1)
+    labeled = pool.get_labeled()
+    pool.label(model, 100)
+    loader = DataLoader(labeled, sampler=DistributedSampler(labeled))
+    for x, y in loader:
+        model(x).sum().backward()
